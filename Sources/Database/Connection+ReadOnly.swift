@@ -1,0 +1,25 @@
+import CSQLite
+
+extension Connection {
+  /// From now on this connection refuses everything but reading, whatever the text of a statement says: no writes, no schema
+  /// changes, no PRAGMA, no ATTACH, no function that loads code. SQLite asks for each thing a statement would do while it is
+  /// prepared, so nothing hides in a sub-select or a `WITH`.
+  package func restrictToReading() throws(DatabaseError) {
+    try execute("PRAGMA query_only = 1")
+    let code = sqlite3_set_authorizer(
+      handle,
+      { _, action, first, second, _, _ in
+        switch action {
+        case SQLITE_SELECT, SQLITE_READ, SQLITE_RECURSIVE, SQLITE_TRANSACTION: return SQLITE_OK
+        case SQLITE_FUNCTION:
+          let name = second.map { String(cString: $0).lowercased() }
+          return name == "load_extension" || name == "fts3_tokenizer" ? SQLITE_DENY : SQLITE_OK
+        case SQLITE_PRAGMA:
+          // FTS5 asks for the data version by itself while it reads.
+          return first.map { String(cString: $0).lowercased() } == "data_version" && second == nil ? SQLITE_OK : SQLITE_DENY
+        default: return SQLITE_DENY
+        }
+      }, nil)
+    guard code == SQLITE_OK else { throw error(sql: nil) }
+  }
+}

@@ -1,0 +1,146 @@
+import CSQLite
+
+/// A value as SQLite keeps it.
+package enum SQLValue: Sendable, Equatable {
+  case null
+  case integer(Int64)
+  case real(Double)
+  case text(String)
+  case blob([UInt8])
+}
+
+package enum ColumnType: Sendable { case integer, real, text, blob, null }
+
+/// A prepared statement. Positions of parameters count from 1, of columns from 0, as in SQLite.
+package final class Statement {
+  private var handle: OpaquePointer?
+  private let connection: Connection
+  package let sql: String
+
+  init(handle: OpaquePointer, connection: Connection, sql: String) {
+    self.handle = handle
+    self.connection = connection
+    self.sql = sql
+  }
+
+  deinit { finalize() }
+
+  func finalize() {
+    sqlite3_finalize(handle)
+    handle = nil
+  }
+
+  /// SQLite's word that the statement cannot change the database.
+  package var isReadOnly: Bool { sqlite3_stmt_readonly(handle) != 0 }
+
+  // MARK: Binding
+
+  package func bind(_ index: Int32, _ value: Int64) { sqlite3_bind_int64(handle, index, value) }
+  package func bind(_ index: Int32, _ value: Double) { sqlite3_bind_double(handle, index, value) }
+  package func bindNull(_ index: Int32) { sqlite3_bind_null(handle, index) }
+
+  package func bind(_ index: Int32, _ value: String) {
+    var value = value
+    value.withUTF8 {
+      _ = csqlite_bind_text_transient(handle, index, UnsafeRawBufferPointer($0).baseAddress ?? nowhere, Int32(clamping: $0.count))
+    }
+  }
+
+  /// Binds text without copying it: the bytes must stay until the statement is reset.
+  package func bind(_ index: Int32, text: UnsafeRawBufferPointer) {
+    _ = csqlite_bind_text_static(handle, index, text.baseAddress ?? nowhere, Int32(clamping: text.count))
+  }
+
+  package func bind(_ index: Int32, _ value: SQLValue) {
+    switch value {
+    case .null: bindNull(index)
+    case .integer(let value): bind(index, value)
+    case .real(let value): bind(index, value)
+    case .text(let value): bind(index, value)
+    case .blob(let value):
+      _ = value.withUnsafeBytes {
+        csqlite_bind_blob_transient(handle, index, $0.baseAddress ?? nowhere, Int32(clamping: $0.count))
+      }
+    }
+  }
+
+  /// Binds the parameters from 1 on.
+  /// - Throws: ``DatabaseError`` when there are fewer parameters than values; the rest of the parameters stay NULL.
+  package func bind(_ values: [SQLValue]) throws(DatabaseError) {
+    guard values.count <= parameterCount else {
+      throw DatabaseError(
+        code: SQLITE_RANGE, message: "\(values.count) values for \(parameterCount) placeholders", sql: sql)
+    }
+    for (i, value) in values.enumerated() { bind(Int32(i + 1), value) }
+  }
+
+  package var parameterCount: Int { Int(sqlite3_bind_parameter_count(handle)) }
+
+  // MARK: Running
+
+  /// - Returns: True when there is a row to look at, false at the end.
+  package func step() throws(DatabaseError) -> Bool {
+    switch sqlite3_step(handle) {
+    case SQLITE_ROW: return true
+    case SQLITE_DONE: return false
+    default:
+      let error = connection.error(sql: sql)
+      sqlite3_reset(handle)
+      throw error
+    }
+  }
+
+  /// Runs a statement that yields no row and makes it ready for the next values.
+  package func run() throws(DatabaseError) {
+    _ = try step()
+    sqlite3_reset(handle)
+  }
+
+  package func reset() { sqlite3_reset(handle) }
+  package func clearBindings() { sqlite3_clear_bindings(handle) }
+
+  // MARK: Columns of the current row
+
+  package var columnCount: Int32 { sqlite3_column_count(handle) }
+  package func columnName(_ index: Int32) -> String { String(cString: sqlite3_column_name(handle, index)) }
+
+  package func type(_ index: Int32) -> ColumnType {
+    switch sqlite3_column_type(handle, index) {
+    case SQLITE_INTEGER: .integer
+    case SQLITE_FLOAT: .real
+    case SQLITE_TEXT: .text
+    case SQLITE_BLOB: .blob
+    default: .null
+    }
+  }
+
+  package func isNull(_ index: Int32) -> Bool { sqlite3_column_type(handle, index) == SQLITE_NULL }
+  package func int64(_ index: Int32) -> Int64 { sqlite3_column_int64(handle, index) }
+  package func double(_ index: Int32) -> Double { sqlite3_column_double(handle, index) }
+
+  /// The column as text; empty for NULL.
+  package func string(_ index: Int32) -> String {
+    String(decoding: UnsafeRawBufferPointer(bytes(index)), as: UTF8.self)
+  }
+
+  /// The column's text, valid until the next step or reset; empty for NULL.
+  package func bytes(_ index: Int32) -> UnsafeRawBufferPointer {
+    let start = sqlite3_column_text(handle, index)
+    return UnsafeRawBufferPointer(start: start, count: Int(sqlite3_column_bytes(handle, index)))
+  }
+
+  package func value(_ index: Int32) -> SQLValue {
+    switch type(index) {
+    case .null: return .null
+    case .integer: return .integer(int64(index))
+    case .real: return .real(double(index))
+    case .text: return .text(string(index))
+    case .blob:
+      let start = sqlite3_column_blob(handle, index)
+      return .blob(Array(UnsafeRawBufferPointer(start: start, count: Int(sqlite3_column_bytes(handle, index)))))
+    }
+  }
+}
+
+/// A place for empty text to point to: SQLite takes a null pointer for NULL.
+private nonisolated(unsafe) let nowhere = UnsafeRawPointer(UnsafeMutableRawPointer.allocate(byteCount: 1, alignment: 1))

@@ -1,0 +1,123 @@
+import RecordScan
+
+/// Why a text is not JSON. Carries no text of it.
+public struct JSONError: Error, Sendable, Equatable, CustomStringConvertible {
+  /// Byte offset of what cannot stand where it stands.
+  public let offset: Int
+  public let message: String
+
+  public var description: String { "\(message) (at byte \(offset))" }
+
+  /// Line and column of the place, both counted from 1, columns in bytes.
+  public func position(in text: [UInt8]) -> (line: Int, column: Int) {
+    let before = text.prefix(offset)
+    let line = before.reduce(1) { $1 == 0x0a ? $0 + 1 : $0 }
+    let column = before.count - (before.lastIndex(of: 0x0a).map { $0 + 1 } ?? 0) + 1
+    return (line, column)
+  }
+}
+
+extension JSONValue {
+  /// - Throws: ``JSONError`` unless the whole text is one JSON value, UTF-8 and at most 1,000 levels deep.
+  public init(parsing bytes: UnsafeRawBufferPointer) throws(JSONError) {
+    var parser = JSONParser(walker: JSONWalker(bytes))
+    do {
+      self = try parser.value(depth: 0)
+      try parser.walker.expectEnd()
+    } catch {
+      throw JSONError(offset: error.offset, message: error.message)
+    }
+  }
+
+  public init(parsing bytes: [UInt8]) throws(JSONError) {
+    self = try bytes.withUnsafeBytes { raw in
+      Result { () throws(JSONError) in try JSONValue(parsing: raw) }
+    }.get()
+  }
+
+  public init(parsing text: String) throws(JSONError) { try self.init(parsing: Array(text.utf8)) }
+}
+
+struct JSONParser {
+  var walker: JSONWalker
+
+  mutating func value(depth: Int) throws(ScanError) -> JSONValue {
+    walker.skipWhitespace()
+    guard walker.p < walker.end else { throw walker.failure("a value is missing") }
+    switch walker.p.pointee {
+    case 0x7b: return try object(depth: depth)
+    case 0x5b: return try array(depth: depth)
+    default:
+      let (kind, start, count) = try walker.skipValue(depth: depth)
+      let slice = UnsafeBufferPointer(start: walker.base + start, count: count)
+      switch kind {
+      case .true: return .bool(true)
+      case .false: return .bool(false)
+      case .number: return JSONParser.number(slice)
+      case .plainString: return .string(String(decoding: slice, as: UTF8.self))
+      case .escapedString: return .string(JSONParser.unescaped(slice))
+      default: return .null
+      }
+    }
+  }
+
+  private mutating func array(depth: Int) throws(ScanError) -> JSONValue {
+    try enter(depth)
+    var elements: [JSONValue] = []
+    if closes(0x5d) { return .array([]) }
+    repeat { elements.append(try value(depth: depth + 1)) } while try !ends(0x5d)
+    return .array(elements)
+  }
+
+  private mutating func object(depth: Int) throws(ScanError) -> JSONValue {
+    try enter(depth)
+    var members = JSONObject(), seen = Set<String>()
+    if closes(0x7d) { return .object(members) }
+    repeat {
+      walker.skipWhitespace()
+      try walker.expect(0x22, "a key is missing")
+      let start = walker.p
+      let escaped = try walker.skipString()
+      let slice = UnsafeBufferPointer(start: start, count: walker.p - start - 1)
+      let key = escaped ? JSONParser.unescaped(slice) : String(decoding: slice, as: UTF8.self)
+      walker.skipWhitespace()
+      try walker.expect(0x3a, "':' is missing")
+      let member = try value(depth: depth + 1)
+      if seen.insert(key).inserted { members.append(key, member) } else { members[key] = member }
+    } while try !ends(0x7d)
+    return .object(members)
+  }
+
+  private mutating func enter(_ depth: Int) throws(ScanError) {
+    guard depth < JSONWalker.maximumDepth else {
+      throw walker.failure("nested deeper than \(JSONWalker.maximumDepth) levels")
+    }
+    walker.p += 1
+  }
+
+  private mutating func closes(_ byte: UInt8) -> Bool {
+    walker.skipWhitespace()
+    guard walker.p < walker.end, walker.p.pointee == byte else { return false }
+    walker.p += 1
+    return true
+  }
+
+  private mutating func ends(_ byte: UInt8) throws(ScanError) -> Bool {
+    if closes(byte) { return true }
+    try walker.expect(0x2c, "',' is missing")
+    return false
+  }
+
+  /// Digits alone become an integer when 64 bits hold it, everything else a double.
+  static func number(_ slice: UnsafeBufferPointer<UInt8>) -> JSONValue {
+    let text = String(decoding: slice, as: UTF8.self)
+    if !slice.contains(where: { $0 == 0x2e || $0 | 0x20 == 0x65 }), let integer = Int64(text) { return .integer(integer) }
+    return .number(Double(text) ?? 0)
+  }
+
+  static func unescaped(_ slice: UnsafeBufferPointer<UInt8>) -> String {
+    var bytes: [UInt8] = []
+    JSONStringContents.append(slice, to: &bytes)
+    return String(decoding: bytes, as: UTF8.self)
+  }
+}

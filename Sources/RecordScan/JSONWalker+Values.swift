@@ -1,0 +1,96 @@
+extension JSONWalker {
+  /// Steps over one value of any kind.
+  /// - Parameter depth: How many containers are open around it.
+  /// - Returns: What it was; for strings, the slice is what lies between the quotes.
+  @inlinable
+  public mutating func skipValue(depth: Int) throws(ScanError) -> (kind: ValueKind, start: Int, count: Int) {
+    skipWhitespace()
+    guard p < end else { throw failure("a value is missing") }
+    let start = p - base
+    let kind: ValueKind
+    switch p.pointee {
+    case 0x22:
+      p += 1
+      let escaped = try skipString()
+      return (escaped ? .escapedString : .plainString, start + 1, p - base - start - 2)
+    case 0x7b:
+      try skipContainer(depth: depth)
+      kind = .object
+    case 0x5b:
+      try skipContainer(depth: depth)
+      kind = .array
+    case 0x74:
+      try skipLiteral("true")
+      kind = .true
+    case 0x66:
+      try skipLiteral("false")
+      kind = .false
+    case 0x6e:
+      try skipLiteral("null")
+      kind = .null
+    case 0x2d, 0x30...0x39:
+      try skipNumber()
+      kind = .number
+    default: throw failure("a value cannot start here")
+    }
+    return (kind, start, p - base - start)
+  }
+
+  /// Steps over an object or an array. Recursion is bounded by ``maximumDepth``.
+  @usableFromInline
+  mutating func skipContainer(depth: Int) throws(ScanError) {
+    guard depth < JSONWalker.maximumDepth else { throw failure("nested deeper than \(JSONWalker.maximumDepth) levels") }
+    let isObject = p.pointee == 0x7b, close: UInt8 = isObject ? 0x7d : 0x5d
+    p += 1
+    skipWhitespace()
+    if p < end, p.pointee == close {
+      p += 1
+      return
+    }
+    while true {
+      if isObject {
+        skipWhitespace()
+        try expect(0x22, "a key is missing")
+        _ = try skipString()
+        skipWhitespace()
+        try expect(0x3a, "':' is missing")
+      }
+      _ = try skipValue(depth: depth + 1)
+      skipWhitespace()
+      guard p < end else { throw failure("unterminated") }
+      if p.pointee == close {
+        p += 1
+        return
+      }
+      try expect(0x2c, "',' is missing")
+    }
+  }
+
+  /// Throws unless the bytes are well-formed UTF-8 (no surrogates, no overlong forms).
+  @inline(never) @usableFromInline
+  func checkUTF8(from start: UnsafePointer<UInt8>, to stop: UnsafePointer<UInt8>) throws(ScanError) {
+    var q = start
+    while q < stop {
+      let c = q.pointee
+      if c < 0x80 {
+        q += 1
+        continue
+      }
+      let length = JSONWalker.utf8Length(q, stop)
+      guard length > 0 else { throw ScanError(offset: q - base, message: "invalid UTF-8") }
+      q += length
+    }
+  }
+
+  /// The length of the multi-byte sequence at `q`, 0 when it is not one.
+  static func utf8Length(_ q: UnsafePointer<UInt8>, _ stop: UnsafePointer<UInt8>) -> Int {
+    let c = q.pointee
+    let length = c >= 0xf0 ? 4 : c >= 0xe0 ? 3 : 2
+    guard c >= 0xc2, c <= 0xf4, stop - q >= length else { return 0 }
+    for i in 1..<length where q[i] & 0xc0 != 0x80 { return 0 }
+    switch (c, q[1]) {
+    case (0xe0, ..<0xa0), (0xed, 0xa0...), (0xf0, ..<0x90), (0xf4, 0x90...): return 0
+    default: return length
+    }
+  }
+}

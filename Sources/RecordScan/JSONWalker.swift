@@ -1,0 +1,181 @@
+/// Why a text is not JSON, or not the JSON that was asked for.
+public struct ScanError: Error, Sendable, Equatable {
+  /// Byte offset of the first byte that cannot stand where it stands.
+  public let offset: Int
+  public let message: String
+
+  public init(offset: Int, message: String) {
+    self.offset = offset
+    self.message = message
+  }
+}
+
+/// What kind of JSON value a slice holds.
+public enum ValueKind: UInt8, Sendable {
+  /// The path does not lead to a value.
+  case missing
+  /// The slice is the string's contents, without quotes and without any escape in it.
+  case plainString
+  /// The slice is the string's contents, without quotes, with at least one backslash escape.
+  case escapedString
+  case number, `true`, `false`, null, object, array
+  /// The path leads into an array before it ends: only a full projection can tell the value.
+  case arrayStep
+}
+
+/// Reads JSON text forwards, validating every byte and never reading past the end.
+///
+/// Strings are searched 8 bytes at a time. Nothing is allocated. The whole grammar is checked (RFC 8259, UTF-8 included), so a
+/// slice that was walked over is valid JSON text and can be stored as it is.
+public struct JSONWalker {
+  public let base: UnsafePointer<UInt8>
+  public let end: UnsafePointer<UInt8>
+  public var p: UnsafePointer<UInt8>
+
+  /// Deeper nesting is refused: SQLite's own JSON functions stop at 2,000 levels, people's documents long before.
+  public static let maximumDepth = 1000
+
+  /// - Parameter bytes: Must stay valid and unchanged while the walker is used.
+  @inlinable
+  public init(_ bytes: UnsafeRawBufferPointer) {
+    let start = bytes.baseAddress?.assumingMemoryBound(to: UInt8.self) ?? JSONWalker.nothing
+    base = start
+    p = start
+    end = start + bytes.count
+  }
+
+  /// A place for empty buffers to point to: they have no base address of their own.
+  @usableFromInline nonisolated(unsafe) static let nothing: UnsafePointer<UInt8> = {
+    let place = UnsafeMutablePointer<UInt8>.allocate(capacity: 1)
+    place.initialize(to: 0)
+    return UnsafePointer(place)
+  }()
+
+  @inlinable public var offset: Int { p - base }
+
+  @inline(never)
+  public func failure(_ message: String) -> ScanError {
+    ScanError(offset: p - base, message: p >= end ? "the text ends too early" : message)
+  }
+
+  @inlinable @inline(__always)
+  public mutating func skipWhitespace() {
+    while p < end {
+      let c = p.pointee
+      guard c == 0x20 || c == 0x0a || c == 0x0d || c == 0x09 else { return }
+      p += 1
+    }
+  }
+
+  @inlinable @inline(__always)
+  public mutating func expect(_ byte: UInt8, _ message: StaticString) throws(ScanError) {
+    guard p < end, p.pointee == byte else { throw failure(message.description) }
+    p += 1
+  }
+
+  /// The text must hold nothing more than white space.
+  public mutating func expectEnd() throws(ScanError) {
+    skipWhitespace()
+    if p < end { throw failure("unexpected text after the value") }
+  }
+
+  /// Steps over a string whose opening quote is already behind; stops behind the closing one.
+  /// - Returns: True when the contents hold an escape.
+  @inlinable @inline(__always)
+  public mutating func skipString() throws(ScanError) -> Bool {
+    let start = p
+    var escaped = false, high: UInt64 = 0
+    while true {
+      if p + 8 <= end {
+        let w = UnsafeRawPointer(p).loadUnaligned(as: UInt64.self)
+        let q = w ^ 0x2222_2222_2222_2222, b = w ^ 0x5c5c_5c5c_5c5c_5c5c
+        let ones: UInt64 = 0x0101_0101_0101_0101
+        let hit =
+          ((q &- ones) & ~q | (b &- ones) & ~b | (w &- 0x2020_2020_2020_2020) & ~w) & 0x8080_8080_8080_8080
+        high |= w
+        if hit == 0 {
+          p += 8
+          continue
+        }
+        p += hit.trailingZeroBitCount >> 3
+      } else {
+        guard p < end else { throw failure("unterminated string") }
+        high |= UInt64(p.pointee)
+      }
+      let c = p.pointee
+      if c == 0x22 {
+        // `high` may hold bytes behind the quote: then the check is made once too often, never too seldom.
+        if high & 0x8080_8080_8080_8080 != 0 { try checkUTF8(from: start, to: p) }
+        p += 1
+        return escaped
+      }
+      if c == 0x5c {
+        escaped = true
+        try skipEscape()
+      } else if c < 0x20 {
+        throw failure("control character in a string")
+      } else {
+        p += 1
+      }
+    }
+  }
+
+  @inline(never) @usableFromInline
+  mutating func skipEscape() throws(ScanError) {
+    p += 1
+    guard p < end else { throw failure("unterminated string") }
+    switch p.pointee {
+    case 0x22, 0x5c, 0x2f, 0x62, 0x66, 0x6e, 0x72, 0x74: p += 1
+    case 0x75:
+      p += 1
+      for _ in 0..<4 {
+        guard p < end, JSONWalker.hexDigit(p.pointee) != nil else { throw failure("bad \\u escape") }
+        p += 1
+      }
+    default: throw failure("unknown escape in a string")
+    }
+  }
+
+  @inlinable
+  public static func hexDigit(_ c: UInt8) -> UInt32? {
+    switch c {
+    case 0x30...0x39: UInt32(c - 0x30)
+    case 0x41...0x46: UInt32(c - 0x41 + 10)
+    case 0x61...0x66: UInt32(c - 0x61 + 10)
+    default: nil
+    }
+  }
+
+  @inlinable
+  public mutating func skipNumber() throws(ScanError) {
+    if p < end, p.pointee == 0x2d { p += 1 }
+    guard p < end else { throw failure("bad number") }
+    if p.pointee == 0x30 { p += 1 } else { try skipDigits() }
+    if p < end, p.pointee == 0x2e {
+      p += 1
+      try skipDigits()
+    }
+    if p < end, p.pointee | 0x20 == 0x65 {
+      p += 1
+      if p < end, p.pointee == 0x2b || p.pointee == 0x2d { p += 1 }
+      try skipDigits()
+    }
+  }
+
+  @inlinable
+  mutating func skipDigits() throws(ScanError) {
+    guard p < end, p.pointee &- 0x30 < 10 else { throw failure("bad number") }
+    repeat { p += 1 } while p < end && p.pointee &- 0x30 < 10
+  }
+
+  @inlinable
+  public mutating func skipLiteral(_ text: StaticString) throws(ScanError) {
+    let n = text.utf8CodeUnitCount
+    guard p + n <= end else {
+      p = end
+      throw failure("bad literal")
+    }
+    for i in 0..<n where p[i] != text.utf8Start[i] { throw failure("bad literal") }
+    p += n
+  }
+}

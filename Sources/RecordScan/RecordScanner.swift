@@ -1,0 +1,190 @@
+/// Finds the records of a page and the asked-for fields of each, in one pass, without building a value.
+///
+/// A page is either an array of objects, or an object that holds such an array under a known key together with envelope
+/// members such as `nextRecordsUrl`. One thread at a time; the arrays are kept between pages.
+public struct RecordScanner: Sendable {
+  public let plan: ScanPlan
+  public private(set) var records: [ScannedRecord] = []
+  /// Row by row: `plan.fieldCount` values for each record.
+  public private(set) var values: [ScannedValue] = []
+  /// The envelope members asked for, in the order they were asked for.
+  public private(set) var envelope: [ScannedValue] = []
+
+  public init(plan: ScanPlan) { self.plan = plan }
+
+  /// The value of one of the plan's paths in one record.
+  @inlinable
+  public func value(record: Int, field: Int) -> ScannedValue { values[record * plan.fieldCount + field] }
+
+  /// Scans a page that is an array of objects.
+  /// - Throws: ``ScanError`` when it is not JSON, or not such an array.
+  public mutating func scanArray(_ bytes: UnsafeRawBufferPointer) throws(ScanError) {
+    reset(envelopeCount: 0)
+    var walker = JSONWalker(bytes)
+    walker.skipWhitespace()
+    try scanRecords(&walker, depth: 0)
+    try walker.expectEnd()
+  }
+
+  /// Scans a page that is an object holding the records under `recordsKey`.
+  ///
+  /// - Parameter envelopeKeys: First-level members of the page to report in ``envelope``.
+  /// - Returns: False when the object has no such member.
+  /// - Throws: ``ScanError`` when it is not JSON, or the member is no array of objects.
+  public mutating func scanPage(
+    _ bytes: UnsafeRawBufferPointer, recordsKey: String, envelopeKeys: [String]
+  ) throws(ScanError) -> Bool {
+    reset(envelopeCount: envelopeKeys.count)
+    let wanted = Array(recordsKey.utf8), keys = envelopeKeys.map { Array($0.utf8) }
+    var walker = JSONWalker(bytes), found = false
+    walker.skipWhitespace()
+    try walker.expect(0x7b, "expected an object")
+    walker.skipWhitespace()
+    if walker.p < walker.end, walker.p.pointee == 0x7d {
+      walker.p += 1
+      try walker.expectEnd()
+      return false
+    }
+    while true {
+      let key = try RecordScanner.key(&walker)
+      if !found, RecordScanner.equal(key, wanted) {
+        walker.skipWhitespace()
+        try scanRecords(&walker, depth: 1)
+        found = true
+      } else {
+        let value = try walker.skipValue(depth: 1)
+        if let i = keys.firstIndex(where: { RecordScanner.equal(key, $0) }) {
+          envelope[i] = ScannedValue(kind: value.kind, start: value.start, count: value.count)
+        }
+      }
+      if try RecordScanner.atEnd(&walker, close: 0x7d) { break }
+    }
+    try walker.expectEnd()
+    return found
+  }
+
+  private mutating func reset(envelopeCount: Int) {
+    records.removeAll(keepingCapacity: true)
+    values.removeAll(keepingCapacity: true)
+    envelope = Array(repeating: .missing, count: envelopeCount)
+  }
+
+  private mutating func scanRecords(_ walker: inout JSONWalker, depth: Int) throws(ScanError) {
+    try walker.expect(0x5b, "expected an array of records")
+    walker.skipWhitespace()
+    if walker.p < walker.end, walker.p.pointee == 0x5d {
+      walker.p += 1
+      return
+    }
+    while true {
+      walker.skipWhitespace()
+      guard walker.p < walker.end, walker.p.pointee == 0x7b else { throw walker.failure("expected a record") }
+      let first = values.count, start = walker.offset
+      for _ in 0..<plan.fieldCount { values.append(.missing) }
+      var record = ScannedRecord(start: start, count: 0, hasOwnedKey: false, isEmpty: true)
+      try scanRecord(&walker, &record, first: first, depth: depth + 1)
+      record.count = walker.offset - start
+      records.append(record)
+      if try RecordScanner.atEnd(&walker, close: 0x5d) { return }
+    }
+  }
+
+  private mutating func scanRecord(
+    _ walker: inout JSONWalker, _ record: inout ScannedRecord, first: Int, depth: Int
+  ) throws(ScanError) {
+    walker.p += 1
+    walker.skipWhitespace()
+    if walker.p < walker.end, walker.p.pointee == 0x7d {
+      walker.p += 1
+      return
+    }
+    record.isEmpty = false
+    while true {
+      let key = try RecordScanner.key(&walker)
+      if !plan.ownedKeys.isEmpty, key.count > 1, key[0] == 0x5f,
+        plan.ownedKeys.contains(where: { RecordScanner.equal(key, $0) })
+      {
+        record.hasOwnedKey = true
+      }
+      try scanMember(&walker, key, plan.roots, first: first, depth: depth)
+      if try RecordScanner.atEnd(&walker, close: 0x7d) { return }
+    }
+  }
+
+  /// Takes the value behind `key`, descending where a wanted path goes on inside it.
+  private mutating func scanMember(
+    _ walker: inout JSONWalker, _ key: UnsafeBufferPointer<UInt8>, _ nodes: [ScanPlan.Node], first: Int, depth: Int
+  ) throws(ScanError) {
+    guard let i = nodes.firstIndex(where: { RecordScanner.equal(key, $0.key) }) else {
+      _ = try walker.skipValue(depth: depth)
+      return
+    }
+    let before = walker.p
+    let value = try walker.skipValue(depth: depth)
+    let scanned = ScannedValue(kind: value.kind, start: value.start, count: value.count)
+    for node in nodes[i...] where RecordScanner.equal(key, node.key) {
+      if node.field >= 0 { values[first + node.field] = scanned }
+      if node.children.isEmpty { continue }
+      if value.kind == .array { markArrayStep(node.children, first: first) }
+      guard value.kind == .object else { continue }
+      let after = walker.p
+      walker.p = before
+      try descend(&walker, node.children, first: first, depth: depth + 1)
+      walker.p = after
+    }
+  }
+
+  private mutating func descend(
+    _ walker: inout JSONWalker, _ nodes: [ScanPlan.Node], first: Int, depth: Int
+  ) throws(ScanError) {
+    walker.skipWhitespace()
+    walker.p += 1
+    walker.skipWhitespace()
+    if walker.p < walker.end, walker.p.pointee == 0x7d { return }
+    while true {
+      let key = try RecordScanner.key(&walker)
+      try scanMember(&walker, key, nodes, first: first, depth: depth)
+      if try RecordScanner.atEnd(&walker, close: 0x7d) { return }
+    }
+  }
+
+  private mutating func markArrayStep(_ nodes: [ScanPlan.Node], first: Int) {
+    for node in nodes {
+      if node.field >= 0 { values[first + node.field] = ScannedValue(kind: .arrayStep, start: 0, count: 0) }
+      markArrayStep(node.children, first: first)
+    }
+  }
+
+  /// A key and its colon. The slice is the raw text between the quotes.
+  @inline(__always)
+  private static func key(_ walker: inout JSONWalker) throws(ScanError) -> UnsafeBufferPointer<UInt8> {
+    walker.skipWhitespace()
+    try walker.expect(0x22, "a key is missing")
+    let start = walker.p
+    _ = try walker.skipString()
+    let key = UnsafeBufferPointer(start: start, count: walker.p - start - 1)
+    walker.skipWhitespace()
+    try walker.expect(0x3a, "':' is missing")
+    return key
+  }
+
+  /// True behind the closing bracket, false behind a comma.
+  @inline(__always)
+  private static func atEnd(_ walker: inout JSONWalker, close: UInt8) throws(ScanError) -> Bool {
+    walker.skipWhitespace()
+    guard walker.p < walker.end else { throw walker.failure("unterminated") }
+    if walker.p.pointee == close {
+      walker.p += 1
+      return true
+    }
+    try walker.expect(0x2c, "',' is missing")
+    return false
+  }
+
+  @inline(__always)
+  private static func equal(_ key: UnsafeBufferPointer<UInt8>, _ wanted: [UInt8]) -> Bool {
+    guard key.count == wanted.count else { return false }
+    for i in 0..<key.count where key[i] != wanted[i] { return false }
+    return true
+  }
+}
