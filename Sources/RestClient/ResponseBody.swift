@@ -1,0 +1,88 @@
+import JSON
+
+/// The bytes of one response. Immutable; followed by ``padding`` readable zero bytes, because the record scanner reads
+/// eight bytes at a time and may look past the end.
+///
+/// Threads: any, at once. The memory is freed with the last reference.
+public final class ResponseBody: @unchecked Sendable {  // nothing is written after init
+  /// Readable zero bytes behind the last byte of the body.
+  public static let padding = 64
+
+  /// Length in bytes, without the padding.
+  public let count: Int
+  private let memory: UnsafeMutableRawPointer
+
+  public init(_ bytes: [UInt8]) {
+    count = bytes.count
+    memory = .allocate(byteCount: count + Self.padding, alignment: 16)
+    bytes.withUnsafeBytes { memory.copyMemory(from: $0.baseAddress ?? UnsafeRawPointer(memory), byteCount: $0.count) }
+    memory.advanced(by: count).initializeMemory(as: UInt8.self, repeating: 0, count: Self.padding)
+  }
+
+  /// Takes over memory from `allocate` that has room for the padding.
+  init(adopting memory: UnsafeMutableRawPointer, count: Int) {
+    self.count = count
+    self.memory = memory
+    memory.advanced(by: count).initializeMemory(as: UInt8.self, repeating: 0, count: Self.padding)
+  }
+
+  deinit { memory.deallocate() }
+
+  /// The bytes, valid inside `body` only. The ``padding`` behind them may be read as well.
+  public func withUnsafeBytes<R, E: Error>(_ body: (UnsafeRawBufferPointer) throws(E) -> R) throws(E) -> R {
+    defer { withExtendedLifetime(self) {} }
+    return try body(UnsafeRawBufferPointer(start: memory, count: count))
+  }
+
+  /// The body as text; bytes that are not UTF-8 become U+FFFD.
+  public var text: String {
+    withUnsafeBytes { String(decoding: $0, as: UTF8.self) }
+  }
+
+  /// The body as a value.
+  /// - Throws: `JSONError` with the offset. ``RestResponse/json()`` gives the same as a ``RestError``.
+  public func json() throws -> JSONValue {
+    try withUnsafeBytes { (bytes: UnsafeRawBufferPointer) throws(JSONError) in try JSONValue(parsing: bytes) }
+  }
+}
+
+/// Collects the parts of a body into one piece of memory. One owner at a time.
+struct BodyBuilder {
+  private(set) var count = 0
+  private var capacity = 0
+  private var memory: UnsafeMutableRawPointer?
+
+  /// Makes room once, when the length is known beforehand.
+  mutating func reserve(_ bytes: Int) {
+    guard bytes + ResponseBody.padding > capacity else { return }
+    let larger = UnsafeMutableRawPointer.allocate(byteCount: bytes + ResponseBody.padding, alignment: 16)
+    if let memory {
+      larger.copyMemory(from: memory, byteCount: count)
+      memory.deallocate()
+    }
+    memory = larger
+    capacity = bytes + ResponseBody.padding
+  }
+
+  mutating func append(_ part: UnsafeRawBufferPointer) {
+    guard let source = part.baseAddress, part.count > 0 else { return }
+    if count + part.count + ResponseBody.padding > capacity {
+      reserve(max(count + part.count, 2 * capacity, Tuning.smallestBodyBuffer))
+    }
+    memory?.advanced(by: count).copyMemory(from: source, byteCount: part.count)
+    count += part.count
+  }
+
+  /// Hands the memory over; the builder is empty afterwards.
+  mutating func finish() -> ResponseBody {
+    guard let memory else { return ResponseBody([]) }
+    defer { self = BodyBuilder() }
+    return ResponseBody(adopting: memory, count: count)
+  }
+
+  /// Frees the memory of a body that nobody will get.
+  mutating func discard() {
+    memory?.deallocate()
+    self = BodyBuilder()
+  }
+}

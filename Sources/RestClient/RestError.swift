@@ -1,0 +1,101 @@
+import JSON
+
+/// Why a request gave no usable answer.
+///
+/// Carries the server's own words, never a token: what goes to the server is not in here.
+public struct RestError: Error, Sendable {
+  /// Stable: scripts and tests switch on it.
+  public enum Code: String, CaseIterable, Sendable {
+    /// No complete answer: refused, timed out, cut off in the middle.
+    case noResponse
+    /// An error status; ``RestError/errors`` and ``RestError/body`` hold what the server said.
+    case httpStatus
+    /// A good status with a body that is not what was asked for.
+    case invalidBody
+    case responseTooLarge
+    /// There is no session and none can be had: no credentials, or the server revoked or refused them.
+    case notAuthenticated
+    /// The server refused the session twice, the second time right after a refresh.
+    case sessionExpired
+    case requestLimitExceeded
+    case cancelled
+    case invalidURL
+    case shutDown
+  }
+
+  /// What is known about the server's side when a call failed.
+  public enum Outcome: String, Sendable {
+    /// The request never left this machine.
+    case notSent
+    /// The server answered, and the answer says that it did not do it.
+    case answered
+    /// The server may have done it or not.
+    case unknown
+  }
+
+  public let code: Code
+  /// For an error status the server's first message, else a sentence of ours.
+  public let message: String
+  public let status: Int?
+  public let headers: [(name: String, value: String)]
+  /// The server's body as it came, for people and scripts to read.
+  public let body: String?
+  /// The elements of the REST error array (`{message, errorCode, fields}`), or the one object of an OAuth error.
+  public let errors: [JSONValue]
+  public let outcome: Outcome
+
+  public init(
+    code: Code, message: String, status: Int? = nil, headers: [(name: String, value: String)] = [],
+    body: String? = nil, errors: [JSONValue] = [], outcome: Outcome = .answered
+  ) {
+    self.code = code
+    self.message = message
+    self.status = status
+    self.headers = headers
+    self.body = body
+    self.errors = errors
+    self.outcome = outcome
+  }
+
+  public func header(_ name: String) -> String? {
+    headers.first { $0.name.equalsIgnoringCase(name) }?.value
+  }
+
+  /// `errorCode` (or `error`, from the sign-in pages) of the first error.
+  public var serverCode: String? {
+    guard let first = errors.first else { return nil }
+    return (first["errorCode"] ?? first["error"])?.stringValue
+  }
+
+  /// True when the same call, unchanged, may succeed later. Says nothing about whether it is safe: see ``outcome``.
+  public var isRetryable: Bool {
+    switch code {
+    case .noResponse, .requestLimitExceeded: true
+    case .httpStatus:
+      status.map(RestError.passingStatuses.contains) ?? false
+        || serverCode.map(RestError.passingServerCodes.contains) ?? false
+    case .invalidBody, .responseTooLarge, .notAuthenticated, .sessionExpired, .cancelled, .invalidURL, .shutDown: false
+    }
+  }
+
+  /// Statuses that pass by themselves: overload, maintenance, an instance that cannot be reached.
+  static let passingStatuses: Set<Int> = [420, 429, 500, 502, 503, 504]
+  static let passingServerCodes: Set<String> = [
+    "UNABLE_TO_LOCK_ROW", "QUERY_TIMEOUT", "SERVER_UNAVAILABLE", "rate_limit_exceeded", "unknown_error",
+  ]
+}
+
+extension RestError: Equatable {
+  public static func == (a: RestError, b: RestError) -> Bool {
+    a.code == b.code && a.message == b.message && a.status == b.status && a.body == b.body && a.errors == b.errors
+      && a.outcome == b.outcome && a.headers.elementsEqual(b.headers) { $0.name == $1.name && $0.value == $1.value }
+  }
+}
+
+extension RestError: CustomStringConvertible {
+  public var description: String {
+    var text = "rest.\(code.rawValue)"
+    if let status { text += " (HTTP \(status))" }
+    return text + ": " + message
+  }
+}

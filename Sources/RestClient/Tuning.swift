@@ -1,0 +1,38 @@
+/// The limits of this module, each with its unit and its reason.
+public enum Tuning {
+  /// Bytes of one response. A page of 2,000 records is about 1 MB, one of long texts some 30 MB; a server that sends
+  /// without end must not fill the memory.
+  public static let largestResponse = 256 * 1024 * 1024
+
+  /// Bytes first set aside for a body of unknown length: one page of small records needs no growing.
+  static let smallestBodyBuffer = 16 * 1024
+
+  /// Bytes set aside on the word of a `Content-Length` alone. What is longer grows as it arrives.
+  static let largestTrustedLength = 64 * 1024 * 1024
+
+  /// Milliseconds to connect, TLS included.
+  public static let connectTimeoutMs: Int64 = 10_000
+
+  /// Milliseconds without a single byte from the server. Not a limit of the whole answer: a big page over a slow line
+  /// is no failure. The server gives a query 120 s before its first byte.
+  public static let idleTimeoutMs: Int64 = 130_000
+
+  /// Milliseconds an unused connection is kept. Shorter than what servers keep, so that a create is seldom written to a
+  /// connection the server has just closed.
+  public static let keepAliveMs: Int64 = 20_000
+
+  /// Connections to one host. Above the number of syncs that usually run at once, below the 25 long calls an org allows.
+  public static let connectionsPerHost = 8
+
+  /// Tries of one request, the first included.
+  public static let attempts = 5
+
+  /// Seconds before the second try at most; doubled each time.
+  public static let firstBackoff = 0.5
+
+  /// Seconds between two tries at most, also when `Retry-After` asks for more: a script must hear of it.
+  public static let longestBackoff = 30.0
+
+  /// Characters of a header value or path shown in messages.
+  static let shownCharacters = 200
+}
