@@ -1,1 +1,108 @@
-/* placeholder */
+/* The C side of the bridge between Swift and Lua 5.4: everything that touches a lua_State is behind this header.
+ *
+ * Swift hands over a table of functions (tureen_host). They are called on the Lua thread only, never call into Lua and
+ * never keep a pointer they are given. Lua errors are raised in C after the Swift function has returned, so a longjmp
+ * never crosses a Swift frame. */
+#ifndef TUREEN_BRIDGE_H
+#define TUREEN_BRIDGE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+struct lua_State;
+
+/* Bytes made with malloc by Swift; the receiver frees them. Empty: NULL and 0. */
+typedef struct tureen_bytes {
+  char *_Nullable data;
+  size_t length;
+} tureen_bytes;
+
+/* What a message says about its call. */
+enum {
+  TUREEN_RESULT = 1, /* the call succeeded: payload is its result. Terminal */
+  TUREEN_ERROR = 2,  /* the call failed: payload is an error object. Terminal */
+  TUREEN_UPDATE = 3, /* a sync moved: payload is its state */
+  TUREEN_END = 4,    /* a sync is DONE or STOPPED: payload is its state. Terminal */
+  TUREEN_FAIL = 5    /* a sync is FAILED: payload is an error object with the state under `sync`. Terminal */
+};
+
+/* One item of news from the mailbox. */
+typedef struct tureen_message {
+  int64_t call;
+  int32_t kind;
+  tureen_bytes payload; /* JSON text */
+} tureen_message;
+
+/* One use of an action. The pointers are valid during the call only. */
+typedef struct tureen_request {
+  const char *_Nonnull service;
+  size_t service_length;
+  const char *_Nonnull action;
+  size_t action_length;
+  const char *_Nonnull arguments; /* JSON text of one object */
+  size_t arguments_length;
+  const char *_Nullable store_name; /* NULL: the default store */
+  size_t store_name_length;
+  int is_global_store;
+} tureen_request;
+
+/* Swift's functions for one lua_State. All run on the Lua thread and none may be NULL. */
+typedef struct tureen_host {
+  void *_Nullable context;
+  /* Accepts a call: its id (> 0), or 0 when it is refused, with the error object in *error. Never blocks. */
+  int64_t (*_Nonnull call)(void *_Nullable context, const tureen_request *_Nonnull request,
+                           tureen_bytes *_Nonnull error);
+  /* Moves the next message to *out: 1, or 0 when none waits. */
+  int (*_Nonnull take)(void *_Nullable context, tureen_message *_Nonnull out);
+  /* A descriptor that is readable while `take` would give a message or after `wake`. Owned by Swift. */
+  int (*_Nonnull wait_fd)(void *_Nullable context);
+  /* Makes wait_fd readable until `take` next finds nothing: something waits on the Lua side. */
+  void (*_Nonnull wake)(void *_Nullable context);
+  /* 1 once an interrupt was asked for: new calls are refused, and waiting ends early. */
+  int (*_Nonnull interrupted)(void *_Nullable context);
+  /* Hands over the settings object: 1, or 0 with the error object in *error. */
+  int (*_Nonnull configure)(void *_Nullable context, const char *_Nonnull json, size_t length,
+                            tureen_bytes *_Nonnull error);
+  /* Ends the bridge: waits for accepted store calls, drops their results, shuts the host down and frees the context.
+   * Called once; nothing else is called afterwards. */
+  void (*_Nonnull release)(void *_Nullable context);
+} tureen_host;
+
+/* Opens the bridge in a state, pushes the `tureen` module and makes it and its parts known to `require`. The state owns
+ * *host from here on, also when this raises. A state that has a bridge already keeps it; *host is then released.
+ *                                                                                                        [-0, +1, e] */
+int tureen_bridge_open(struct lua_State *_Nonnull L, const tureen_host *_Nonnull host);
+
+/* Pushes the `tureen` module of a state that has a bridge and returns 1; else pushes nothing and returns 0.
+ *                                                                                                     [-0, +0..1, e] */
+int tureen_bridge_existing(struct lua_State *_Nonnull L);
+
+/* 1 when an error was left to the default tureen.onerror since the bridge was opened. Never raises.       [-0, +0, -] */
+int tureen_bridge_failed(struct lua_State *_Nonnull L);
+
+/* A state with the standard libraries and the bridge, `tureen` loaded but not a global; NULL with a message in *error
+ * when there is no memory. Owns *host, also when it fails. Never raises. */
+struct lua_State *_Nullable tureen_state_open(const tureen_host *_Nonnull host, tureen_bytes *_Nonnull error);
+
+/* Runs a script file with its arguments in `arg` and `...`, then polls until nothing is pending. A leading '#' line is
+ * skipped. Returns 0 when all went well; 1 with a message (and traceback) in *error when the script failed; 2 when it
+ * could not be read or compiled. A callback's error that tureen.onerror reported already gives 1 and an empty message.
+ * Never raises. */
+int tureen_state_run_file(struct lua_State *_Nonnull L, const char *_Nonnull path, int count,
+                          const char *_Nonnull const *_Nullable arguments, tureen_bytes *_Nonnull error);
+
+/* The same for a script's text; `name` as Lua's chunk names, "=repl" or "@file". */
+int tureen_state_run_text(struct lua_State *_Nonnull L, const char *_Nonnull text, size_t length,
+                          const char *_Nonnull name, tureen_bytes *_Nonnull error);
+
+/* Closes the state and with it the bridge; safe with calls in flight. */
+void tureen_state_close(struct lua_State *_Nonnull L);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

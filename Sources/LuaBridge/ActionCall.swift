@@ -1,0 +1,111 @@
+import JSON
+
+/// The actions of `com.salesforce.smartstore`. Raw values are the wire names.
+public enum SmartStoreAction: String, CaseIterable, Sendable {
+  case registerSoup = "pgRegisterSoup"
+  case soupExists = "pgSoupExists"
+  case getSoupIndexSpecs = "pgGetSoupIndexSpecs"
+  case alterSoup = "pgAlterSoup"
+  case reIndexSoup = "pgReIndexSoup"
+  case removeSoup = "pgRemoveSoup"
+  case clearSoup = "pgClearSoup"
+  case upsertSoupEntries = "pgUpsertSoupEntries"
+  case retrieveSoupEntries = "pgRetrieveSoupEntries"
+  case removeFromSoup = "pgRemoveFromSoup"
+  case querySoup = "pgQuerySoup"
+  case runSmartQuery = "pgRunSmartQuery"
+  case moveCursorToPageIndex = "pgMoveCursorToPageIndex"
+  case closeCursor = "pgCloseCursor"
+  case getDatabaseSize = "pgGetDatabaseSize"
+  case removeStore = "pgRemoveStore"
+  case getAllStores = "pgGetAllStores"
+  case getAllGlobalStores = "pgGetAllGlobalStores"
+  case removeAllStores = "pgRemoveAllStores"
+  case removeAllGlobalStores = "pgRemoveAllGlobalStores"
+
+  /// True for the four actions that take no store and concern every one.
+  public var isAboutAllStores: Bool {
+    switch self {
+    case .getAllStores, .getAllGlobalStores, .removeAllStores, .removeAllGlobalStores: true
+    default: false
+    }
+  }
+}
+
+/// The actions of `com.salesforce.mobilesync`. Raw values are the wire names.
+public enum MobileSyncAction: String, CaseIterable, Sendable {
+  case syncDown, syncUp, reSync, getSyncStatus, deleteSync, cleanResyncGhosts
+
+  /// True for the actions that start long work and answer more than once, or late.
+  public var isLong: Bool {
+    switch self {
+    case .syncDown, .syncUp, .reSync, .cleanResyncGhosts: true
+    case .getSyncStatus, .deleteSync: false
+    }
+  }
+}
+
+/// One use of an action: the store it means and its checked arguments.
+public struct ActionCall: Sendable {
+  public let store: StoreReference
+  /// The arguments, without `isGlobalStore` and `storeName`. An empty `{}` where a list belongs has become `[]`.
+  public let arguments: JSONObject
+  /// The whole arguments object as the script sent it, for handlers that pass record text through.
+  public let rawArguments: [UInt8]
+
+  public init(store: StoreReference, arguments: JSONObject, rawArguments: [UInt8]) {
+    self.store = store
+    self.arguments = arguments
+    self.rawArguments = rawArguments
+  }
+
+  /// An argument, or nil when it is absent or null.
+  public func value(_ key: String) -> JSONValue? {
+    guard let value = arguments[key], !value.isNull else { return nil }
+    return value
+  }
+
+  /// A required text. - Throws: `invalidArguments`, naming the key.
+  public func string(_ key: String) throws(BridgeError) -> String {
+    guard let text = value(key)?.stringValue else { throw Self.wrong(key, "a string", arguments[key]) }
+    return text
+  }
+
+  /// A required integer; a number such as `10.0` counts as one. - Throws: `invalidArguments`, naming the key.
+  public func integer(_ key: String) throws(BridgeError) -> Int64 {
+    guard let integer = value(key)?.integerValue else { throw Self.wrong(key, "an integer", arguments[key]) }
+    return integer
+  }
+
+  /// A required list. - Throws: `invalidArguments`, naming the key.
+  public func array(_ key: String) throws(BridgeError) -> [JSONValue] {
+    guard let array = value(key)?.arrayValue else { throw Self.wrong(key, "an array", arguments[key]) }
+    return array
+  }
+
+  /// A required object. - Throws: `invalidArguments`, naming the key.
+  public func object(_ key: String) throws(BridgeError) -> JSONObject {
+    guard let object = value(key)?.objectValue else { throw Self.wrong(key, "an object", arguments[key]) }
+    return object
+  }
+
+  /// The error for an argument that is missing or of the wrong type.
+  static func wrong(_ path: String, _ expected: String, _ given: JSONValue?) -> BridgeError {
+    guard let given else { return .bridge(.invalidArguments, "argument '\(path)' is missing, expected \(expected)") }
+    return .bridge(.invalidArguments, "argument '\(path)' must be \(expected), got \(given.typeName)")
+  }
+}
+
+extension JSONValue {
+  /// The JSON type as an error message names it.
+  var typeName: String {
+    switch self {
+    case .null: "null"
+    case .bool: "a boolean"
+    case .integer, .number: "a number"
+    case .string: "a string"
+    case .array: "an array"
+    case .object: "an object"
+    }
+  }
+}

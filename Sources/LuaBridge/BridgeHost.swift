@@ -1,0 +1,78 @@
+import JSON
+
+/// What a bridge needs from the native core. `Tureen` implements it on real parts; tests use a fake.
+///
+/// The bridge has already checked an action's arguments when it calls: required keys are there, of the right type.
+/// Errors thrown reach the script as its error table; throw a ``BridgeError`` or something ``BridgeErrorConvertible``.
+public protocol BridgeHost: AnyObject, Sendable {
+  /// Takes the settings a script gave to `tureen.configure`.
+  ///
+  /// Runs on the Lua thread, so it must be quick. - Throws: for unknown or wrong settings, or when the host is in use.
+  func configure(_ options: JSONObject) throws
+
+  /// Runs one action of `com.salesforce.smartstore`. May block.
+  ///
+  /// Runs on the ordered lane of `call.store`: never two at once for one store, always in the script's order. Actions
+  /// that concern all stores (`isAboutAllStores`) run alone, with every lane at rest.
+  /// - Returns: The payload of the success callback, as JSON text.
+  func smartStore(_ action: SmartStoreAction, _ call: ActionCall) throws -> [UInt8]
+
+  /// Runs or starts one action of `com.salesforce.mobilesync`, on the same lane as the store's own actions.
+  ///
+  /// `syncDown`, `syncUp` and `reSync` start the sync, report its state with status RUNNING to `onUpdate`, and return nil
+  /// without waiting for it; later updates come from any thread. `cleanResyncGhosts` returns nil too and ends
+  /// with `.finished`. The others return their payload as JSON text.
+  /// What comes after a terminal update is ignored; letting go of `onUpdate` without one fails the call.
+  func mobileSync(
+    _ action: MobileSyncAction, _ call: ActionCall, onUpdate: @escaping @Sendable (CallUpdate) -> Void
+  ) throws -> [UInt8]?
+
+  /// The payload of `com.salesforce.sdkinfo` `getInfo`: `sdkVersion`, `appName`, `appVersion`, `bootConfig`...
+  /// `forcePluginsAvailable` is filled in by the bridge when it is missing.
+  func sdkInfo() throws -> JSONObject
+
+  /// Cancels what still runs and waits for it. Called once, on the Lua thread, after the last action has returned.
+  func shutdown()
+}
+
+/// News of a call that answers more than once.
+public enum CallUpdate: Sendable {
+  /// The sync changed: it started, moved or ended.
+  case sync(SyncUpdate)
+  /// The call ended without being a sync; the payload of its success callback, as JSON text.
+  case finished([UInt8])
+  /// The call failed before or beside a sync. A sync that ends FAILED is `.sync` with an error instead.
+  case failed(any Error)
+}
+
+/// One change of a running sync.
+public struct SyncUpdate: Sendable {
+  /// The sync's `_soupEntryId`.
+  public let syncId: Int64
+  /// True for DONE, STOPPED and FAILED: nothing follows.
+  public let isTerminal: Bool
+  /// The sync state as JSON text. The bridge adds `isGlobalStore` and `storeName` to the event's detail itself.
+  public let state: [UInt8]
+  /// Why the sync FAILED; nil otherwise. The bridge adds the state as `sync`.
+  public let error: BridgeError?
+
+  public init(syncId: Int64, isTerminal: Bool, state: [UInt8], error: BridgeError? = nil) {
+    self.syncId = syncId
+    self.isTerminal = isTerminal
+    self.state = state
+    self.error = error
+  }
+}
+
+/// Which store a call means.
+public struct StoreReference: Sendable, Hashable {
+  /// The name of the store a call means when it names none. Source: iOS 13.1, `SFSmartStore`.
+  public static let defaultName = "defaultStore"
+  public let name: String
+  public let isGlobal: Bool
+
+  public init(name: String = StoreReference.defaultName, isGlobal: Bool = false) {
+    self.name = name
+    self.isGlobal = isGlobal
+  }
+}
