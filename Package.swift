@@ -33,7 +33,10 @@ let package = Package(
     .target(name: "SmartStore", dependencies: ["Database", "RecordScan", "JSON"]),
     .target(
       name: "RestClient",
-      dependencies: [ahc, log, "JSON", .product(name: "NIOCore", package: "swift-nio")]),
+      dependencies: [
+        ahc, log, "JSON", .product(name: "NIOCore", package: "swift-nio"),
+        .product(name: "NIOPosix", package: "swift-nio"), .product(name: "NIOHTTP1", package: "swift-nio"),
+      ]),
     .target(name: "MobileSync", dependencies: ["SmartStore", "RestClient", "RecordScan", "JSON", log]),
     .target(name: "CLuaBridge", dependencies: ["CLua"]),
     .target(
@@ -42,7 +45,10 @@ let package = Package(
       exclude: ["Lua"]),
     .target(
       name: "SandboxOrg",
-      dependencies: ["Database", "JSON", log, .product(name: "Hummingbird", package: "hummingbird")]),
+      dependencies: [
+        "Database", "JSON", log, .product(name: "Hummingbird", package: "hummingbird"),
+        .product(name: "NIOCore", package: "swift-nio"),
+      ]),
     .target(name: "Tureen", dependencies: ["LuaBridge", "MobileSync", "SmartStore", "RestClient", "JSON", log]),
     .target(name: "CTureenModule", dependencies: ["CLua", "CLuaBridge", "Tureen"], linkerSettings: selfContained),
     .executableTarget(

@@ -1,0 +1,78 @@
+import AsyncHTTPClient
+import NIOCore
+import NIOHTTP1
+
+extension HTTPTransport {
+  static func settings(_ configuration: TransportConfiguration) -> HTTPClient.Configuration {
+    var settings = HTTPClient.Configuration()
+    settings.redirectConfiguration = .disallow
+    settings.timeout = .init(
+      connect: .milliseconds(configuration.connectTimeoutMs), read: .milliseconds(configuration.idleTimeoutMs),
+      write: .milliseconds(configuration.idleTimeoutMs))
+    settings.connectionPool = .init(
+      idleTimeout: .milliseconds(Tuning.keepAliveMs), concurrentHTTP1ConnectionsPerHostSoftLimit: Tuning.connectionsPerHost)
+    // RetryPolicy decides about a second try, and it knows which request waits for it.
+    settings.connectionPool.retryConnectionEstablishment = false
+    // The collector counts what comes out of the decompression, so one place holds the limit.
+    settings.decompression = .enabled(limit: .none)
+    // One sync has one or two requests under way: multiplexing gains nothing and would let one stall the other.
+    settings.httpVersion = .http1Only
+    return settings
+  }
+
+  func makeRequest(
+    _ method: HTTPMethod, url: String, headers: [(name: String, value: String)], body: [UInt8]?
+  ) throws(RestError) -> HTTPClient.Request {
+    var fields = HTTPHeaders(headers.map { ($0.name, $0.value) })
+    let isLoopback = WebAddress(url)?.isLoopback ?? false
+    if configuration.compression && !isLoopback && !fields.contains(name: "accept-encoding") {
+      fields.add(name: "Accept-Encoding", value: "gzip")
+    }
+    do {
+      return try HTTPClient.Request(
+        url: url, method: .init(rawValue: method.rawValue), headers: fields,
+        body: body.map { .byteBuffer(ByteBuffer(bytes: $0)) })
+    } catch {
+      let address = url.prefix { $0 != "?" }
+      throw .invalidURL("'\(address)': \((error as? HTTPClientError)?.shortDescription ?? "not a URL")")
+    }
+  }
+
+  /// What the client library reports, in our terms.
+  func failure(_ error: any Error, host: String, wasSent: Bool) -> RestError {
+    let outcome: RestError.Outcome = wasSent ? .unknown : .notSent
+    if let tooLarge = error as? ResponseCollector.TooLarge {
+      return .responseTooLarge(tooLarge.limit)
+    }
+    if Task.isCancelled { return RestError(code: .cancelled, message: "the request was cancelled", outcome: outcome) }
+    switch error as? HTTPClientError {
+    case .cancelled?, .alreadyShutdown?: return .shutDown(outcome: outcome)
+    case let known?:
+      return RestError(
+        code: .noResponse, message: "no answer from \(host): \(Self.sentence(known))", outcome: outcome)
+    case nil:
+      return RestError(code: .noResponse, message: "no answer from \(host): \(error)", outcome: outcome)
+    }
+  }
+
+  private static func sentence(_ error: HTTPClientError) -> String {
+    switch error {
+    case .remoteConnectionClosed: "the connection was closed before the answer was complete"
+    case .readTimeout: "it was silent for too long"
+    case .writeTimeout: "it stopped reading the request"
+    case .connectTimeout, .tlsHandshakeTimeout: "connecting took too long"
+    default: error.shortDescription
+    }
+  }
+}
+
+extension RestError {
+  static func shutDown(outcome: Outcome) -> RestError {
+    RestError(code: .shutDown, message: "the client is shut down", outcome: outcome)
+  }
+
+  static func responseTooLarge(_ limit: Int) -> RestError {
+    RestError(
+      code: .responseTooLarge, message: "the answer is larger than the limit of \(limit) bytes", outcome: .unknown)
+  }
+}

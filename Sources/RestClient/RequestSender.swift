@@ -1,0 +1,85 @@
+import Logging
+
+/// Sends one request as often as the policy allows, and tells the log and the observer of each try.
+struct RequestSender: Sendable {
+  let transport: HTTPTransport
+  var policy = RetryPolicy.standard
+  var environment = RetryEnvironment.live
+  var observer: (any RestObserver)?
+  var logger: Logger
+
+  /// - Parameters:
+  ///   - url: Absolute and checked.
+  ///   - token: Goes into `Authorization`; nil sends none.
+  /// - Returns: 2xx, 300 and 304.
+  func send(_ request: RestRequest, url: String, token: String?) async throws(RestError) -> RestResponse {
+    let headers = headers(of: request, token: token)
+    var attempt = 1
+    while true {
+      do {
+        return try await tryOnce(request, url: url, headers: headers, attempt: attempt)
+      } catch {
+        let decision = policy.decide(
+          afterAttempt: attempt, isRepeatable: request.isRepeatable, error: error, now: environment.now(),
+          random: environment.random())
+        guard case .wait(let seconds) = decision else { throw error }
+        try await pause(seconds, because: error)
+        attempt += 1
+      }
+    }
+  }
+
+  private func tryOnce(
+    _ request: RestRequest, url: String, headers: [(name: String, value: String)], attempt: Int
+  ) async throws(RestError) -> RestResponse {
+    let start = SystemClock.monotonicSeconds()
+    var received: RestResponse?
+    do throws(RestError) {
+      let response = try await transport.exchange(request.method, url: url, headers: headers, body: request.body)
+      received = response
+      guard (200..<300).contains(response.status) || response.status == 300 || response.status == 304 else {
+        throw RestError(refusal: response)
+      }
+      report(request, received, nil, attempt, since: start)
+      return response
+    } catch {
+      report(request, received, error, attempt, since: start)
+      throw error
+    }
+  }
+
+  private func headers(of request: RestRequest, token: String?) -> [(name: String, value: String)] {
+    var defaults = [(name: "Accept", value: "application/json"), (name: "User-Agent", value: "tureen")]
+    if request.body != nil { defaults.append(("Content-Type", request.contentType)) }
+    if let token { defaults.append(("Authorization", "Bearer " + token)) }
+    return defaults.filter { known in !request.headers.contains { $0.name.equalsIgnoringCase(known.name) } }
+      + request.headers
+  }
+
+  private func pause(_ seconds: Double, because error: RestError) async throws(RestError) {
+    logger.debug("retry", metadata: ["wait": "\(seconds) s", "because": "\(error.code)"])
+    do {
+      try await environment.sleep(seconds)
+    } catch {
+      throw RestError(code: .cancelled, message: "the request was cancelled", outcome: .unknown)
+    }
+  }
+
+  /// Path, sizes and result; never a header, a query or a body.
+  private func report(
+    _ request: RestRequest, _ response: RestResponse?, _ error: RestError?, _ attempt: Int, since start: Double
+  ) {
+    let trace = RestTrace(
+      method: request.method, path: request.pathWithoutQuery, status: response?.status, errorCode: error?.code,
+      attempt: attempt, bytesSent: request.body?.count ?? 0, bytesReceived: response?.body.count ?? 0,
+      durationMs: (SystemClock.monotonicSeconds() - start) * 1000)
+    logger.debug(
+      "request",
+      metadata: [
+        "method": "\(trace.method)", "path": "\(trace.path)", "attempt": "\(attempt)",
+        "result": "\(trace.status.map(String.init) ?? error?.code.rawValue ?? "")",
+        "sent": "\(trace.bytesSent)", "received": "\(trace.bytesReceived)", "ms": "\(Int(trace.durationMs))",
+      ])
+    observer?.requestFinished(trace)
+  }
+}

@@ -1,0 +1,53 @@
+import JSON
+
+extension RestError {
+  /// The error an answer with an error status stands for: the server's first message, its body verbatim, its errors.
+  init(refusal response: RestResponse) {
+    let text = response.body.text
+    let errors = RestError.errors(in: response)
+    let serverCode = (errors.first?["errorCode"] ?? errors.first?["error"])?.stringValue
+    let isLimit = response.status == 403 && serverCode == "REQUEST_LIMIT_EXCEEDED"
+    self.init(
+      code: isLimit ? .requestLimitExceeded : .httpStatus,
+      message: RestError.message(of: errors, text: text, response: response),
+      status: response.status, headers: response.headers, body: text, errors: errors,
+      outcome: response.status >= 500 ? .unknown : .answered)
+  }
+
+  /// The same failure under another code: what the server said stays.
+  func recoded(_ code: Code) -> RestError {
+    RestError(
+      code: code, message: message, status: status, headers: headers, body: body, errors: errors, outcome: outcome)
+  }
+
+  /// Data resources answer with an array of errors, the sign-in pages with one object, gateways with HTML.
+  private static func errors(in response: RestResponse) -> [JSONValue] {
+    switch try? response.body.json() {
+    case .array(let elements)?: elements.filter { $0.objectValue != nil }
+    case .object(let error)?: [.object(error)]
+    default: []
+    }
+  }
+
+  private static func message(of errors: [JSONValue], text: String, response: RestResponse) -> String {
+    if let first = errors.first,
+      let message = (first["message"] ?? first["error_description"] ?? first["error"])?.stringValue
+    {
+      return message
+    }
+    let isPlain = response.header("Content-Type")?.lowercased().hasPrefix("text/plain") ?? false
+    if isPlain, !text.isEmpty, text.utf8.count <= Tuning.shownCharacters { return text }
+    let type = response.body.count == 0 ? "an empty body" : response.header("Content-Type") ?? "a body of no type"
+    return "the server answered \(response.status) with \(type)"
+  }
+
+  /// True when a new session may help: 401, or the sign-in pages' 403. Two 401 texts say that it will not.
+  ///
+  /// - Note: Source: Salesforce REST API as other clients handle it; the two texts otherwise lead to refresh loops.
+  var isSessionRefusal: Bool {
+    if status == 403 { return body == "Bad_OAuth_Token" }
+    guard status == 401 else { return false }
+    let hopeless = ["This session is not valid for use with the REST API", "Connected app is not attached to Agent"]
+    return !hopeless.contains { (body ?? "").containsASCII($0) }
+  }
+}

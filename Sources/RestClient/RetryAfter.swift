@@ -1,0 +1,49 @@
+import Glibc
+
+/// Reads `Retry-After`: a number of seconds, or an HTTP date.
+enum RetryAfter {
+  /// Seconds to wait, zero for a date that has passed; nil for anything unreadable.
+  static func seconds(_ header: String, now: Double) -> Double? {
+    if let seconds = Int(header), seconds >= 0 { return Double(seconds) }
+    guard let date = HTTPDate.secondsSince1970(header) else { return nil }
+    return max(0, Double(date) - now)
+  }
+}
+
+/// Dates as HTTP writes them: `Tue, 10 Aug 2027 08:00:00 GMT`.
+enum HTTPDate {
+  private static let months = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"]
+
+  /// - Note: RFC 9110 §5.6.7, the one form that may still be sent. The day of the week is not checked.
+  static func secondsSince1970(_ text: String) -> Int? {
+    let parts = text.split(separator: " ")
+    guard parts.count == 6, parts[5] == "GMT", let day = Int(parts[1]), (1...31).contains(day),
+      let month = months.firstIndex(of: String(parts[2])), let year = Int(parts[3]), (1970...9999).contains(year)
+    else { return nil }
+    let time = parts[4].split(separator: ":").compactMap { Int($0) }
+    guard time.count == 3, (0...23).contains(time[0]), (0...59).contains(time[1]), (0...60).contains(time[2]) else {
+      return nil
+    }
+    return days(year: year, month: month + 1, day: day) * 86_400 + time[0] * 3600 + time[1] * 60 + time[2]
+  }
+
+  /// Days since 1970-01-01 in the Gregorian calendar, counted in years that begin in March.
+  private static func days(year: Int, month: Int, day: Int) -> Int {
+    let y = month <= 2 ? year - 1 : year
+    let monthFromMarch = (month + 9) % 12
+    return 365 * y + y / 4 - y / 100 + y / 400 + (153 * monthFromMarch + 2) / 5 + day - 1 - 719_468
+  }
+}
+
+enum SystemClock {
+  static func secondsSince1970() -> Double { read(CLOCK_REALTIME) }
+
+  /// For durations: not moved by setting the clock.
+  static func monotonicSeconds() -> Double { read(CLOCK_MONOTONIC) }
+
+  private static func read(_ clock: clockid_t) -> Double {
+    var time = timespec()
+    clock_gettime(clock, &time)
+    return Double(time.tv_sec) + Double(time.tv_nsec) / 1e9
+  }
+}

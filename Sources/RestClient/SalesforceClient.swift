@@ -1,0 +1,79 @@
+import Logging
+
+/// A signed-in client of one org: tokens, refreshes and retries happen in here and nowhere else.
+///
+/// Threads: any. Owns its transport and session; ``shutdown()`` ends both.
+public final class SalesforceClient: RestClient {
+  public let apiVersion: String
+  private let sender: RequestSender
+  private let sessions: SessionProvider
+  private let loginURL: String?
+
+  /// - Parameters:
+  ///   - session: A stored one; nil signs in with the first request.
+  ///   - credentials: For signing in and for refreshing. Without them an expired session stays expired.
+  ///   - onSessionChange: Awaited with each new session before it is used, so that the host can store it.
+  public init(
+    session: Session? = nil, credentials: Credentials? = nil, apiVersion: String = "v66.0",
+    transport: HTTPTransport = HTTPTransport(), policy: RetryPolicy = .standard,
+    environment: RetryEnvironment = .live, observer: (any RestObserver)? = nil,
+    logger: Logger = Logger(label: "tureen.rest"),
+    onSessionChange: @escaping @Sendable (Session) async -> Void = { _ in }
+  ) {
+    self.apiVersion = apiVersion
+    sender = RequestSender(
+      transport: transport, policy: policy, environment: environment, observer: observer, logger: logger)
+    sessions = SessionProvider(
+      session: session, credentials: credentials, oauth: OAuthClient(sender: sender), onSessionChange: onSessionChange)
+    loginURL = credentials?.loginURL ?? session?.loginURL
+  }
+
+  /// The session in use; signs in when there is none yet.
+  public func session() async throws(RestError) -> Session {
+    try await sessions.current()
+  }
+
+  /// - Note: A refused session is renewed once, by one request for all that were refused, and each of them is sent once
+  ///   more. That is safe for a create as well: a request without a session changes nothing.
+  public func send(_ request: RestRequest) async throws -> RestResponse {
+    guard request.requiresAuthentication else { return try await sendOpenly(request) }
+    let session = try await sessions.current()
+    do throws(RestError) {
+      return try await send(request, with: session)
+    } catch {
+      guard error.isSessionRefusal else { throw error }
+      guard sessions.canRenew else { throw error.recoded(.sessionExpired) }
+      return try await sendAgain(request, refused: session)
+    }
+  }
+
+  public func shutdown() async {
+    await sessions.shutdown()
+    await sender.transport.shutdown()
+  }
+
+  private func sendAgain(_ request: RestRequest, refused: Session) async throws(RestError) -> RestResponse {
+    let fresh = try await sessions.renewed(replacing: refused)
+    do throws(RestError) {
+      return try await send(request, with: fresh)
+    } catch {
+      throw error.isSessionRefusal ? error.recoded(.sessionExpired) : error
+    }
+  }
+
+  private func send(_ request: RestRequest, with session: Session) async throws(RestError) -> RestResponse {
+    let url = try WebAddress.url(path: request.path, query: request.query, base: session.instanceURL)
+    guard session.mayAuthorize(url) else {
+      throw .invalidURL("the session is for \(session.instanceURL) only, not for '\(WebAddress(url)?.host ?? "")'")
+    }
+    return try await sender.send(request, url: url, token: session.accessToken)
+  }
+
+  private func sendOpenly(_ request: RestRequest) async throws(RestError) -> RestResponse {
+    guard let base = await sessions.known?.instanceURL ?? loginURL else {
+      throw .invalidURL("no instance and no login host is known for '\(request.pathWithoutQuery)'")
+    }
+    let url = try WebAddress.url(path: request.path, query: request.query, base: base)
+    return try await sender.send(request, url: url, token: nil)
+  }
+}

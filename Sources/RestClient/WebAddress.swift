@@ -1,0 +1,94 @@
+/// Where a URL points to: enough of RFC 3986 to decide what a token may be sent to.
+public struct WebAddress: Sendable, Equatable {
+  /// `http` or `https`.
+  public let scheme: String
+  /// Lower case; an IPv6 address keeps its brackets.
+  public let host: String
+  public let port: Int
+
+  /// nil for anything but `http(s)://host[:port][/...]`. A user name in it is refused: it only serves to deceive.
+  public init?(_ url: String) {
+    guard let colon = url.firstRange(ofASCII: "://") else { return nil }
+    let scheme = url[..<colon.lowerBound].lowercased()
+    guard scheme == "http" || scheme == "https" else { return nil }
+    let authority = url[colon.upperBound...].prefix { $0 != "/" && $0 != "?" && $0 != "#" }
+    guard !authority.isEmpty, !authority.contains("@") else { return nil }
+    var host = authority
+    var port = scheme == "https" ? 443 : 80
+    if let mark = authority.lastIndex(of: ":"), authority.last != "]" {
+      guard let number = Int(authority[authority.index(after: mark)...]), (1...65535).contains(number) else {
+        return nil
+      }
+      host = authority[..<mark]
+      port = number
+    }
+    guard !host.isEmpty else { return nil }
+    self.scheme = scheme
+    self.host = host.lowercased()
+    self.port = port
+  }
+
+  public var isEncrypted: Bool { scheme == "https" }
+
+  /// True for this machine: nothing sent there crosses a wire.
+  public var isLoopback: Bool {
+    if host == "localhost" || host == "[::1]" { return true }
+    let parts = host.split(separator: ".", omittingEmptySubsequences: false)
+    return parts.count == 4 && parts[0] == "127" && parts.allSatisfy { UInt8($0) != nil }
+  }
+}
+
+extension WebAddress {
+  /// The URL of a request: `path` on `base`, or `path` itself when it is absolute, with the query behind it.
+  ///
+  /// - Throws: ``RestError`` `.invalidURL` for what is neither, for characters that must have been encoded, and for
+  ///   unencrypted HTTP to another machine.
+  static func url(path: String, query: [(name: String, value: String)], base: String) throws(RestError) -> String {
+    var url = path.hasPrefix("/") ? withoutTrailingSlashes(base) + path : path
+    guard url.utf8.allSatisfy({ (0x21...0x7E).contains($0) }) else {
+      throw .invalidURL("'\(shown(path))' holds characters that must be percent-encoded")
+    }
+    guard let address = WebAddress(url) else {
+      throw .invalidURL("'\(shown(url))' is neither a path nor an http(s) URL")
+    }
+    guard address.isEncrypted || address.isLoopback else {
+      throw .invalidURL("http without encryption is for this machine only, not for '\(address.host)'")
+    }
+    if !query.isEmpty { url += (url.contains("?") ? "&" : "?") + PercentEncoding.form(query) }
+    return url
+  }
+
+  static func withoutTrailingSlashes(_ url: String) -> String {
+    var url = url
+    while url.hasSuffix("/") { url.removeLast() }
+    return url
+  }
+
+  /// A piece of a URL for a message: short, and without the query, whose values are nobody's business.
+  private static func shown(_ url: String) -> String {
+    String(url.prefix { $0 != "?" }.prefix(Tuning.shownCharacters))
+  }
+}
+
+extension RestError {
+  static func invalidURL(_ message: String) -> RestError {
+    RestError(code: .invalidURL, message: message, outcome: .notSent)
+  }
+}
+
+extension String {
+  /// The first place of an ASCII text; Foundation's search is not available here.
+  func firstRange(ofASCII text: String) -> Range<String.Index>? {
+    let needle = Array(text.utf8)
+    var start = utf8.startIndex
+    while start < utf8.endIndex {
+      if utf8[start...].starts(with: needle), let end = utf8.index(start, offsetBy: needle.count, limitedBy: utf8.endIndex) {
+        return start..<end
+      }
+      start = utf8.index(after: start)
+    }
+    return nil
+  }
+
+  func containsASCII(_ text: String) -> Bool { firstRange(ofASCII: text) != nil }
+}
