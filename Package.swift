@@ -62,7 +62,7 @@ let package = Package(
     .testTarget(name: "JSONTests", dependencies: ["JSON"]),
     .testTarget(name: "DatabaseTests", dependencies: ["Database", "TestSupport"]),
     .testTarget(name: "SmartStoreTests", dependencies: ["SmartStore", "TestSupport"]),
-    .testTarget(name: "RestClientTests", dependencies: ["RestClient", "TestSupport"]),
+    .testTarget(name: "RestClientTests", dependencies: ["RestClient", "JSON", "TestSupport", log]),
     .testTarget(name: "MobileSyncTests", dependencies: ["MobileSync", "SandboxOrg", "TestSupport"]),
     .testTarget(
       name: "LuaBridgeTests", dependencies: ["LuaBridge", "CLuaBridge", "TestSupport"],
