@@ -15,8 +15,9 @@ extension Connection {
           let name = second.map { String(cString: $0).lowercased() }
           return name == "load_extension" || name == "fts3_tokenizer" ? SQLITE_DENY : SQLITE_OK
         case SQLITE_PRAGMA:
-          // FTS5 asks for the data version by itself while it reads.
-          return first.map { String(cString: $0).lowercased() } == "data_version" && second == nil ? SQLITE_OK : SQLITE_DENY
+          // The store looks whether the schema changed, FTS5 whether the data did: reading those two changes nothing.
+          let name = first.map { String(cString: $0).lowercased() }
+          return (name == "data_version" || name == "schema_version") && second == nil ? SQLITE_OK : SQLITE_DENY
         default: return SQLITE_DENY
         }
       }, nil)

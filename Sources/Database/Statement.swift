@@ -14,7 +14,7 @@ package enum ColumnType: Sendable { case integer, real, text, blob, null }
 /// A prepared statement. Positions of parameters count from 1, of columns from 0, as in SQLite.
 package final class Statement {
   private var handle: OpaquePointer?
-  private let connection: Connection
+  private unowned let connection: Connection
   package let sql: String
 
   init(handle: OpaquePointer, connection: Connection, sql: String) {

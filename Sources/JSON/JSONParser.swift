@@ -121,3 +121,10 @@ struct JSONParser {
     return String(decoding: bytes, as: UTF8.self)
   }
 }
+
+extension JSONValue {
+  /// The number that a scanned slice of digits means.
+  public static func number(parsing digits: UnsafeRawBufferPointer) -> JSONValue {
+    JSONParser.number(digits.bindMemory(to: UInt8.self))
+  }
+}

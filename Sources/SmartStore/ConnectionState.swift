@@ -1,0 +1,29 @@
+import Database
+
+/// What one connection remembers between transactions: soups, compiled smart SQL, writers with their statements.
+/// Belongs to whoever owns the connection at the moment.
+final class ConnectionState {
+  private var schemaVersion: Int64 = -1
+  /// Raised whenever the tables may have changed.
+  private(set) var generation = 0
+  var soups: [String: Soup] = [:]
+  var smartSql: [String: String] = [:]
+  var writers: [String: SoupWriter] = [:]
+  /// Soups that a load of this process is filling without indexes.
+  var loadingHere: Set<String> = []
+
+  /// Forgets what no longer holds when the schema has changed, by this process or another. First thing in a transaction.
+  func refresh(_ connection: Connection) throws {
+    guard case .integer(let version)? = try connection.firstValue("PRAGMA schema_version") else { return }
+    if version != schemaVersion { forget() }
+    schemaVersion = version
+  }
+
+  func forget() {
+    schemaVersion = -1
+    generation += 1
+    soups.removeAll()
+    smartSql.removeAll()
+    writers.removeAll()
+  }
+}

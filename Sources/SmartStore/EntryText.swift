@@ -1,0 +1,50 @@
+import JSON
+import RecordScan
+
+/// Entries as text: members taken out and put in without building values.
+enum EntryText {
+  /// Copies an object without some of its first-level members, and with others added at its end.
+  /// - Throws: ``StoreError`` `.invalidEntry` when `text` is no JSON object.
+  static func rewrite(_ text: [UInt8], dropping: Set<String>, adding: JSONObject = [:]) throws -> [UInt8] {
+    var out: [UInt8] = [0x7b]
+    out.reserveCapacity(text.count + 64)
+    try text.withUnsafeBytes { try appendMembers($0, dropping: Set(dropping.map { Array($0.utf8) }), to: &out) }
+    for (key, value) in adding {
+      if out.count > 1 { out.append(0x2c) }
+      JSONText.appendQuoted(key, to: &out)
+      out.append(0x3a)
+      value.append(to: &out)
+    }
+    out.append(0x7d)
+    return out
+  }
+
+  /// Appends the members of the object in `text`, commas between them, without its braces.
+  static func appendMembers(_ text: UnsafeRawBufferPointer, dropping: Set<[UInt8]>, to out: inout [UInt8]) throws {
+    var walker = JSONWalker(text), isFirst = true
+    walker.skipWhitespace()
+    try walker.expect(0x7b, "an entry must be an object")
+    walker.skipWhitespace()
+    if walker.p < walker.end, walker.p.pointee == 0x7d { return }
+    while true {
+      walker.skipWhitespace()
+      let start = walker.offset
+      try walker.expect(0x22, "a key is missing")
+      let keyStart = walker.p
+      _ = try walker.skipString()
+      let key = UnsafeBufferPointer(start: keyStart, count: walker.p - keyStart - 1)
+      walker.skipWhitespace()
+      try walker.expect(0x3a, "':' is missing")
+      _ = try walker.skipValue(depth: 1)
+      if !dropping.contains(Array(key)) {
+        if !isFirst { out.append(0x2c) }
+        isFirst = false
+        out.append(contentsOf: text[start..<walker.offset])
+      }
+      walker.skipWhitespace()
+      guard walker.p < walker.end else { throw walker.failure("unterminated object") }
+      if walker.p.pointee == 0x7d { return }
+      try walker.expect(0x2c, "',' is missing")
+    }
+  }
+}

@@ -1,0 +1,74 @@
+import JSON
+
+/// How the value at a path is kept for queries.
+public enum IndexType: String, CaseIterable, Sendable {
+  case string, integer, floating, json1
+  case fullText = "full_text"
+
+  /// The column that holds the projected value; none for `json1`, which is an index over an expression.
+  var columnType: String? {
+    switch self {
+    case .string, .fullText: "TEXT"
+    case .integer: "INTEGER"
+    case .floating: "REAL"
+    case .json1: nil
+    }
+  }
+}
+
+/// A path and a type that make a field of a soup's entries queryable.
+public struct IndexSpec: Sendable, Equatable {
+  public let path: String
+  public let type: IndexType
+
+  public init(path: String, type: IndexType) {
+    self.path = path
+    self.type = type
+  }
+
+  /// Reads `{"path": …, "type": …}`.
+  /// - Throws: ``StoreError`` `.invalidIndexSpec`, naming the position and what is wrong there.
+  public init(_ json: JSONValue, position: Int = 0) throws(StoreError) {
+    guard let path = json["path"]?.stringValue else {
+      throw StoreError(.invalidIndexSpec, "index spec \(position + 1): 'path' must be a string")
+    }
+    guard let word = json["type"]?.stringValue else {
+      throw StoreError(.invalidIndexSpec, "index spec \(position + 1) (\(path)): 'type' must be a string")
+    }
+    guard let type = IndexType(rawValue: word) else {
+      let known = IndexType.allCases.map(\.rawValue).sorted().joined(separator: ", ")
+      throw StoreError(.invalidIndexSpec, "index spec \(position + 1) (\(path)): unknown type '\(word)'; one of \(known)")
+    }
+    self.init(path: path, type: type)
+  }
+
+  public static func list(_ json: JSONValue) throws(StoreError) -> [IndexSpec] {
+    guard let elements = json.arrayValue else {
+      throw StoreError(.invalidIndexSpec, "index specs must be an array, got \(json.kindName)")
+    }
+    var specs: [IndexSpec] = []
+    for (i, element) in elements.enumerated() { specs.append(try IndexSpec(element, position: i)) }
+    return specs
+  }
+
+  public var json: JSONValue { ["path": .string(path), "type": .string(type.rawValue)] }
+
+  /// What registering refuses, before anything is written.
+  static func validate(_ specs: [IndexSpec], soup: String) throws(StoreError) {
+    guard !specs.isEmpty else { throw StoreError(.invalidIndexSpec, "No indexSpecs specified for soup: \(soup)") }
+    var seen = Set<String>()
+    for spec in specs {
+      let path = spec.path
+      guard !path.isEmpty, !path.utf8.contains(where: { $0 == 0x27 || $0 < 0x20 }) else {
+        throw StoreError(
+          .invalidIndexSpec, "path '\(path)' of soup \(soup): a path is not empty and holds no quote or control character")
+      }
+      guard seen.insert(path).inserted else {
+        throw StoreError(.invalidIndexSpec, "path '\(path)' of soup \(soup) is indexed twice; give each path once")
+      }
+      guard spec.type != .fullText else {
+        throw StoreError(.invalidIndexSpec, "path '\(path)' of soup \(soup): full_text indexes are not available in this version")
+      }
+    }
+  }
+}

@@ -1,0 +1,113 @@
+import JSON
+import RecordScan
+
+/// Bytes that stay where they are for as long as the object lives.
+package protocol PageBytes: AnyObject, Sendable {
+  var bytes: UnsafeRawBufferPointer { get }
+}
+
+/// What to look for in each record of a page: a soup's index specs and some fields more, compiled once for a whole sync.
+package struct PagePlan: Sendable {
+  let soup: String
+  let specs: [IndexSpec]
+  let scan: ScanPlan
+  /// Position of the field that finds the entry.
+  let idField: Int
+  /// Position of the first of the caller's own fields.
+  let firstExtra: Int
+
+  init(soup: Soup, idPath: String, extraPaths: [String], ownedKeys: [String]) {
+    self.soup = soup.name
+    specs = soup.specs
+    idField = soup.specs.count
+    firstExtra = idField + 1
+    scan = ScanPlan(paths: soup.specs.map(\.path) + [idPath] + extraPaths, ownedKeys: ownedKeys)
+  }
+
+  /// Scans a page that is an object with its records under `recordsKey`, or, without a key, an array of records.
+  /// - Throws: ``ScanError`` when it is no such JSON.
+  package func scan(
+    _ source: any PageBytes, recordsKey: String?, envelopeKeys: [String] = []
+  ) throws -> ScannedPage {
+    var scanner = RecordScanner(plan: scan)
+    var hasRecords = true
+    if let recordsKey {
+      hasRecords = try scanner.scanPage(source.bytes, recordsKey: recordsKey, envelopeKeys: envelopeKeys)
+    } else {
+      try scanner.scanArray(source.bytes)
+    }
+    return ScannedPage(plan: self, source: source, scanner: scanner, hasRecords: hasRecords)
+  }
+}
+
+/// A page of records, scanned: bytes and where in them everything lies. Immutable.
+package final class ScannedPage: Sendable {
+  let plan: PagePlan
+  let source: any PageBytes
+  let scanner: RecordScanner
+  /// False when the page is an object without the records member.
+  package let hasRecords: Bool
+
+  init(plan: PagePlan, source: any PageBytes, scanner: RecordScanner, hasRecords: Bool) {
+    self.plan = plan
+    self.source = source
+    self.scanner = scanner
+    self.hasRecords = hasRecords
+  }
+
+  /// Number of records.
+  package var count: Int { scanner.records.count }
+
+  /// An envelope member; nil when the page has none.
+  package func envelope(_ i: Int) -> JSONValue? { value(scanner.envelope[i]) }
+
+  /// The text of a string field among the extra paths, nil when it is missing or no string.
+  package func text(record: Int, extra: Int) -> String? {
+    value(scanner.value(record: record, field: plan.firstExtra + extra))?.stringValue
+  }
+
+  /// The contents of a string field without escapes, where they lie; nil when it is missing, no string or has escapes.
+  package func rawText(record: Int, extra: Int) -> UnsafeRawBufferPointer? {
+    let value = scanner.value(record: record, field: plan.firstExtra + extra)
+    guard value.kind == .plainString else { return nil }
+    return UnsafeRawBufferPointer(rebasing: source.bytes[value.start..<value.start + value.count])
+  }
+
+  /// The value that finds the entry, as text; nil when it is missing.
+  package func id(record: Int) -> String? {
+    switch value(scanner.value(record: record, field: plan.idField)) {
+    case .string(let text): text
+    case .integer(let number): String(number)
+    default: nil
+    }
+  }
+
+  private func value(_ scanned: ScannedValue) -> JSONValue? {
+    let bytes = source.bytes
+    let slice = UnsafeRawBufferPointer(rebasing: bytes[scanned.start..<scanned.start + scanned.count])
+    switch scanned.kind {
+    case .missing, .arrayStep: return nil
+    case .plainString: return .string(String(decoding: slice, as: UTF8.self))
+    case .escapedString:
+      var text: [UInt8] = []
+      JSONStringContents.append(slice.bindMemory(to: UInt8.self), to: &text)
+      return .string(String(decoding: text, as: UTF8.self))
+    default: return try? JSONValue(parsing: slice)
+    }
+  }
+}
+
+/// An array as a page.
+package final class ByteArrayPage: PageBytes, @unchecked Sendable {
+  private let buffer: UnsafeMutableRawBufferPointer
+
+  package init(_ contents: [UInt8]) {
+    buffer = .allocate(byteCount: max(1, contents.count), alignment: 8)
+    buffer.copyBytes(from: contents)
+    bytes = UnsafeRawBufferPointer(rebasing: buffer[..<contents.count])
+  }
+
+  deinit { buffer.deallocate() }
+
+  package let bytes: UnsafeRawBufferPointer
+}

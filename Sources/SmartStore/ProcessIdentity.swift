@@ -1,0 +1,52 @@
+import Glibc
+
+/// One process on one run of a machine: a number alone is given to another process after the first has died.
+package struct ProcessIdentity: Sendable, Equatable {
+  let bootId: String
+  let pid: Int32
+  /// Clock ticks after boot at which the process started.
+  let startTicks: UInt64
+
+  package static let current = ProcessIdentity(
+    bootId: readFile("/proc/sys/kernel/random/boot_id").filter { $0 != "\n" }, pid: getpid(),
+    startTicks: startTicks(of: getpid()) ?? 0)
+
+  init(bootId: String, pid: Int32, startTicks: UInt64) {
+    self.bootId = bootId
+    self.pid = pid
+    self.startTicks = startTicks
+  }
+
+  /// `boot:pid:start`, the form kept in files.
+  package var text: String { "\(bootId):\(pid):\(startTicks)" }
+
+  package init?(text: String) {
+    let parts = text.split(separator: ":", omittingEmptySubsequences: false)
+    guard parts.count == 3, let pid = Int32(parts[1]), let start = UInt64(parts[2]) else { return nil }
+    self.init(bootId: String(parts[0]), pid: pid, startTicks: start)
+  }
+
+  /// True when this process certainly runs no more: another boot of this machine cannot be told from another machine, so
+  /// only processes of this boot are ever called dead.
+  package var isDead: Bool {
+    guard bootId == ProcessIdentity.current.bootId, !bootId.isEmpty else { return false }
+    return ProcessIdentity.startTicks(of: pid) != startTicks
+  }
+
+  /// Field 22 of `/proc/<pid>/stat`; the command name before it may hold anything, so counting starts behind its parenthesis.
+  private static func startTicks(of pid: Int32) -> UInt64? {
+    let stat = readFile("/proc/\(pid)/stat")
+    guard let close = stat.lastIndex(of: ")") else { return nil }
+    let fields = stat[stat.index(after: close)...].split(separator: " ")
+    return fields.count > 19 ? UInt64(fields[19]) : nil
+  }
+
+  private static func readFile(_ path: String) -> String {
+    let descriptor = open(path, O_RDONLY | O_CLOEXEC)
+    guard descriptor >= 0 else { return "" }
+    defer { close(descriptor) }
+    var buffer = [UInt8](repeating: 0, count: 4096)
+    let count = read(descriptor, &buffer, buffer.count)
+    return count > 0 ? String(decoding: buffer[..<count], as: UTF8.self) : ""
+  }
+}

@@ -1,0 +1,67 @@
+import Database
+
+/// The tables every store has beside those of its soups, and how older files are brought up to date.
+enum Schema {
+  /// `PRAGMA user_version` of the files this build writes.
+  static let version: Int64 = 1
+
+  /// Pragmas of a fresh connection that writes. The page size takes effect on an empty file only.
+  static func configureWriter(_ connection: Connection) throws {
+    connection.setBusyTimeout(milliseconds: Tuning.busyTimeoutMs)
+    try connection.execute("PRAGMA page_size = \(Tuning.pageSize)")
+    try connection.execute("PRAGMA journal_mode = WAL")
+    try connection.execute("PRAGMA synchronous = FULL")
+    try connection.execute("PRAGMA cache_size = -\(Tuning.writerCacheKiB)")
+    try connection.execute("PRAGMA wal_autocheckpoint = \(Tuning.walAutoCheckpoint)")
+    // Statements that change many rows otherwise keep their undo journal in a file.
+    try connection.execute("PRAGMA temp_store = MEMORY")
+  }
+
+  static func configureReader(_ connection: Connection) throws {
+    connection.setBusyTimeout(milliseconds: Tuning.busyTimeoutMs)
+    try connection.execute("PRAGMA cache_size = -\(Tuning.readerCacheKiB)")
+    try connection.restrictToReading()
+  }
+
+  /// Creates what is missing. Two processes may do this at the same time: the second waits and finds it done.
+  static func migrate(_ connection: Connection, path: String) throws {
+    guard try current(connection) != version else { return }
+    try connection.transaction(.immediate) {
+      let found = try current(connection)
+      guard found <= version else {
+        throw StoreError(
+          .newerSchema,
+          "\(path) was written by a newer Tureen (schema \(found), this one knows \(version)); update Tureen to open it")
+      }
+      for (i, step) in migrations.enumerated() where found <= i { try connection.execute(step) }
+      try connection.execute("PRAGMA user_version = \(version)")
+    }
+  }
+
+  private static func current(_ connection: Connection) throws -> Int64 {
+    guard case .integer(let version)? = try connection.firstValue("PRAGMA user_version") else { return 0 }
+    return version
+  }
+
+  /// The i-th step takes a file from version i to i + 1.
+  private static let migrations = [
+    """
+    CREATE TABLE soup_attrs (id INTEGER PRIMARY KEY AUTOINCREMENT, soupName TEXT, loading TEXT);
+    CREATE INDEX soup_attrs_0 ON soup_attrs ( soupName );
+    CREATE TABLE soup_index_map (soupName TEXT, path TEXT, columnName TEXT, columnType TEXT);
+    CREATE INDEX soup_index_map_0 ON soup_index_map ( soupName );
+    CREATE TABLE long_operations_status (
+      id INTEGER PRIMARY KEY AUTOINCREMENT, type TEXT, details TEXT, status TEXT, created INTEGER, lastModified INTEGER);
+    CREATE TABLE soup_members (
+      soup INTEGER NOT NULL, entry INTEGER NOT NULL, owner INTEGER NOT NULL, PRIMARY KEY (soup, entry, owner)) WITHOUT ROWID;
+    CREATE TABLE soup_bases (
+      soup INTEGER NOT NULL, entry INTEGER NOT NULL, base TEXT NOT NULL, PRIMARY KEY (soup, entry)) WITHOUT ROWID;
+    CREATE TABLE outbox (
+      soup INTEGER NOT NULL, entry INTEGER NOT NULL, version INTEGER NOT NULL, sync INTEGER NOT NULL,
+      operation TEXT NOT NULL, sentAt INTEGER NOT NULL, inDoubt INTEGER NOT NULL DEFAULT 0,
+      PRIMARY KEY (soup, entry)) WITHOUT ROWID;
+    CREATE TABLE leases (
+      name TEXT PRIMARY KEY, owner TEXT NOT NULL, fence INTEGER NOT NULL, expiresAt INTEGER NOT NULL) WITHOUT ROWID;
+    """
+  ]
+}

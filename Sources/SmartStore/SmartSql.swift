@@ -1,0 +1,161 @@
+/// Turns smart SQL into SQL: `{soup}` and `{soup:path}` become tables, columns and expressions.
+///
+/// One pass from left to right that understands strings, quoted names and comments. References inside a string stay text,
+/// except in the string behind `MATCH`, where column filters of full-text queries stand.
+/// - Note: Source: Mobile SDK, `SmartSqlHelper`; same results on everything its tests convert.
+struct SmartSql {
+  private let text: [UInt8]
+  private let soup: (String) throws -> Soup?
+  private var out: [UInt8] = []
+  private var i = 0
+
+  /// - Parameter soup: Finds a soup by name, nil when there is none.
+  /// - Throws: ``StoreError`` `.invalidSmartSql`, `.notReadOnly`.
+  static func convert(_ smartSql: String, soup: @escaping (String) throws -> Soup?) throws -> String {
+    var converter = SmartSql(text: Array(smartSql.utf8), soup: soup)
+    try converter.refuseWrites()
+    while converter.i < converter.text.count { try converter.step() }
+    return String(decoding: converter.out, as: UTF8.self)
+  }
+
+  private init(text: [UInt8], soup: @escaping (String) throws -> Soup?) {
+    self.text = text
+    self.soup = soup
+  }
+
+  /// A clear word for the likeliest mistakes. What really keeps queries from writing is SQLite's own authorizer.
+  private func refuseWrites() throws {
+    let start = text.drop { $0 == 0x20 || ($0 >= 0x09 && $0 <= 0x0d) }
+    let word = String(decoding: start.prefix { $0 | 0x20 >= 0x61 && $0 | 0x20 <= 0x7a }, as: UTF8.self).lowercased()
+    let writing: Set = [
+      "insert", "update", "delete", "replace", "create", "drop", "alter", "pragma", "attach", "detach", "vacuum", "reindex",
+      "begin", "commit", "rollback", "savepoint", "release", "analyze",
+    ]
+    guard !writing.contains(word) else { throw StoreError(.notReadOnly, "Only SELECT are supported") }
+  }
+
+  private mutating func step() throws {
+    switch text[i] {
+    case 0x27: try string()
+    case 0x22, 0x60: copy(until: text[i])
+    case 0x5b: copy(until: 0x5d)
+    case 0x2d where next == 0x2d: copyLine()
+    case 0x2f where next == 0x2a: copyBlockComment()
+    case 0x7b: try reference()
+    default:
+      out.append(text[i])
+      i += 1
+    }
+  }
+
+  private var next: UInt8? { i + 1 < text.count ? text[i + 1] : nil }
+
+  /// Copies a quoted name; a doubled quote inside belongs to it.
+  private mutating func copy(until close: UInt8) {
+    out.append(text[i])
+    i += 1
+    while i < text.count {
+      let c = text[i]
+      out.append(c)
+      i += 1
+      if c == close {
+        guard i < text.count, text[i] == close, close != 0x5d else { return }
+        out.append(text[i])
+        i += 1
+      }
+    }
+  }
+
+  private mutating func copyLine() {
+    while i < text.count, text[i] != 0x0a { out.append(text[i]); i += 1 }
+  }
+
+  private mutating func copyBlockComment() {
+    repeat { out.append(text[i]); i += 1 } while i < text.count && !(text[i] == 0x2a && next == 0x2f)
+    for _ in 0..<2 where i < text.count { out.append(text[i]); i += 1 }
+  }
+
+  private mutating func string() throws {
+    guard followsMatch else { return copy(until: 0x27) }
+    out.append(text[i])
+    i += 1
+    while i < text.count {
+      if text[i] == 0x7b {
+        try reference()
+        continue
+      }
+      let c = text[i]
+      out.append(c)
+      i += 1
+      if c == 0x27 {
+        guard i < text.count, text[i] == 0x27 else { return }
+        out.append(0x27)
+        i += 1
+      }
+    }
+  }
+
+  /// True when what was written so far ends in the word MATCH and blanks.
+  private var followsMatch: Bool {
+    let before = out.reversed().drop { $0 == 0x20 || ($0 >= 0x09 && $0 <= 0x0d) }
+    guard before.count < out.count else { return false }
+    return String(decoding: before.prefix(5).reversed(), as: UTF8.self).lowercased() == "match"
+  }
+
+  private mutating func reference() throws {
+    guard let close = text[i...].firstIndex(of: 0x7d), close > i + 1 else {
+      out.append(text[i])
+      i += 1
+      return
+    }
+    let inner = String(decoding: text[(i + 1)..<close], as: UTF8.self)
+    let parts = inner.split(separator: ":", omittingEmptySubsequences: false).map(String.init)
+    guard let soup = try soup(parts[0]) else {
+      throw StoreError(.invalidSmartSql, "Unknown soup \(parts[0]) at character \(i)")
+    }
+    guard parts.count <= 2 else {
+      throw StoreError(.invalidSmartSql, "Invalid soup/path reference {\(inner)} at character \(i)")
+    }
+    i = close + 1
+    guard parts.count == 2 else {
+      out.append(contentsOf: soup.table.utf8)
+      return
+    }
+    write(soup, parts[1])
+  }
+
+  private mutating func write(_ soup: Soup, _ path: String) {
+    let expression = soup.expression(path), isQualified = out.last == 0x2e
+    switch path {
+    case SoupField.entryId, SoupField.lastModified, SoupField.created, SoupField.soup:
+      out.append(contentsOf: (isQualified ? expression : "\(soup.table).\(expression)").utf8)
+    default:
+      guard isQualified, expression.hasPrefix("json_extract(soup") else {
+        out.append(contentsOf: expression.utf8)
+        return
+      }
+      out.removeLast()
+      let qualifier = takeQualifier()
+      out.append(contentsOf: Soup.extract(path, qualifier: qualifier).utf8)
+    }
+  }
+
+  /// Takes the name in front of a dot back out of the output: a word, or a quoted name.
+  private mutating func takeQualifier() -> String {
+    var start = out.count
+    if let quote = out.last, [0x22, 0x27, 0x60].contains(quote) {
+      start -= 1
+      while start > 0, out[start - 1] != quote { start -= 1 }
+      start = max(0, start - 1)
+    } else {
+      while start > 0, SmartSql.isWord(out[start - 1]) { start -= 1 }
+    }
+    let name = String(decoding: out[start...], as: UTF8.self)
+    out.removeSubrange(start...)
+    return name
+  }
+
+  private static func isWord(_ c: UInt8) -> Bool {
+    c == 0x5f || c >= 0x80 || (c | 0x20 >= 0x61 && c | 0x20 <= 0x7a) || (c >= 0x30 && c <= 0x39)
+  }
+}

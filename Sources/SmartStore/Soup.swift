@@ -1,0 +1,81 @@
+/// What the store knows of one soup: its table and where each indexed path lives.
+package struct Soup: Sendable, Equatable {
+  package let name: String
+  /// `n` of `TABLE_n`. Never used again after the soup is removed.
+  let number: Int64
+  let specs: [IndexSpec]
+  /// Set while a large first load goes on: the indexes are missing and look-ups by external id are not possible.
+  let loading: LoadMark?
+
+  var table: String { "TABLE_\(number)" }
+
+  /// The column of the i-th spec, nil for json1.
+  func column(_ i: Int) -> String? { specs[i].type.columnType == nil ? nil : "\(table)_\(i)" }
+
+  func indexName(_ i: Int) -> String { "\(table)_\(i)_idx" }
+
+  /// The expression that the i-th index is over.
+  func indexedExpression(_ i: Int) -> String { column(i) ?? Soup.extract(specs[i].path) }
+
+  func createIndex(_ i: Int) -> String {
+    "CREATE INDEX IF NOT EXISTS \(indexName(i)) ON \(table) ( \(indexedExpression(i)) )"
+  }
+
+  /// `json_extract` of a path, on the table's own or a qualified `soup` column.
+  static func extract(_ path: String, qualifier: String? = nil) -> String {
+    let quoted = path.split(separator: "'", omittingEmptySubsequences: false).joined(separator: "''")
+    return "json_extract(\(qualifier.map { $0 + "." } ?? "")soup, '$.\(quoted)')"
+  }
+
+  /// The SQL expression for any path of the soup, without a table in front.
+  func expression(_ path: String) -> String {
+    switch path {
+    case SoupField.entryId: "id"
+    case SoupField.lastModified: "lastModified"
+    case SoupField.created: "created"
+    case SoupField.soup: "soup"
+    default: specs.firstIndex { $0.path == path }.map(indexedExpression) ?? Soup.extract(path)
+    }
+  }
+
+  /// True for entries whose `__local__` is JSON true, whatever the type of its index.
+  var dirtyCondition: String {
+    guard let i = specs.firstIndex(where: { $0.path == SoupField.local }) else {
+      return "\(Soup.extract(SoupField.local)) = 1"
+    }
+    return switch specs[i].type {
+    case .string, .fullText: "\(indexedExpression(i)) = 'true'"
+    case .integer, .json1: "\(indexedExpression(i)) = 1"
+    case .floating: "\(Soup.extract(SoupField.local)) = 1"
+    }
+  }
+}
+
+/// Names that the store, and the sync engine on top of it, give to fields of every entry.
+package enum SoupField {
+  package static let entryId = "_soupEntryId"
+  package static let lastModified = "_soupLastModifiedDate"
+  static let created = "_soupCreatedDate"
+  static let soup = "_soup"
+  package static let local = "__local__"
+}
+
+/// Who is loading a soup whose indexes are still to be built, and by which path its rows must be unique in the end.
+struct LoadMark: Sendable, Equatable {
+  var idPath: String
+  var process: ProcessIdentity
+
+  /// As it stands in `soup_attrs.loading`.
+  var text: String { "\(process.text) \(idPath)" }
+
+  init(idPath: String, process: ProcessIdentity) {
+    self.idPath = idPath
+    self.process = process
+  }
+
+  init?(text: String) {
+    let parts = text.split(separator: " ", maxSplits: 1)
+    guard parts.count == 2, let process = ProcessIdentity(text: String(parts[0])) else { return nil }
+    self.init(idPath: String(parts[1]), process: process)
+  }
+}

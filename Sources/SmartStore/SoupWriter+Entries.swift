@@ -1,0 +1,190 @@
+import Database
+import JSON
+import RecordScan
+
+/// Entries as scripts save them: found by `_soupEntryId` or an external id path, all or none.
+extension SoupWriter {
+  /// The fields an entry brings that decide what happens to it, behind those of the index specs.
+  private enum Extra { static let entryId = 0, local = 1 }
+
+  private static let ownedKeys = [SoupField.entryId, SoupField.lastModified]
+
+  private func plan(externalIdPath: String) -> PagePlan {
+    PagePlan(
+      soup: soup, idPath: externalIdPath, extraPaths: [SoupField.entryId, SoupField.local],
+      ownedKeys: SoupWriter.ownedKeys)
+  }
+
+  /// Inserts or updates entries; see ``Store/upsert(_:into:externalIdPath:)``.
+  /// - Returns: The entries as stored, as the text of a JSON array.
+  func upsert(_ entries: [UInt8], externalIdPath: String) throws -> [UInt8] {
+    let byEntryId = externalIdPath == SoupField.entryId
+    guard byEntryId || soup.specs.contains(where: { $0.path == externalIdPath }) else {
+      throw StoreError(.pathNotIndexed, "\(soup.name) does not have an index on \(externalIdPath)")
+    }
+    begin()
+    let page = try plan(externalIdPath: externalIdPath).scan(ByteArrayPage(entries), recordsKey: nil)
+    var out: [UInt8] = [0x5b]
+    out.reserveCapacity(entries.count + page.count * 80)
+    for i in 0..<page.count {
+      let target = byEntryId ? try entryId(page, i) : try externalMatch(page, i, externalIdPath)
+      guard try write(page, i, id: target) != nil else {
+        throw StoreError(.noSuchEntry, "No entry with _soupEntryId \(target ?? 0) in soup \(soup.name)")
+      }
+      if i > 0 { out.append(0x2c) }
+      out.append(contentsOf: body.bytes)
+    }
+    out.append(0x5d)
+    return out
+  }
+
+  /// Writes one entry: a new one without an id, else the row with that id.
+  /// - Returns: Its id, nil when there is no such row.
+  func upsertOne(_ entry: [UInt8], id: Int64?) throws -> Int64? {
+    begin()
+    let page = try plan(externalIdPath: SoupField.entryId).scan(
+      ByteArrayPage([0x5b] + entry + [0x5d]), recordsKey: nil)
+    return try write(page, 0, id: id)
+  }
+
+  /// - Returns: The id to update, nil to create.
+  private func entryId(_ page: ScannedPage, _ i: Int) throws -> Int64? {
+    let value = page.scanner.value(record: i, field: page.plan.firstExtra + Extra.entryId)
+    switch value.kind {
+    case .missing, .null: return nil
+    case .number:
+      let digits = UnsafeRawBufferPointer(rebasing: page.source.bytes[value.start..<value.start + value.count])
+      if case .integer(let id) = JSONValue.number(parsing: digits) { return id }
+    default: break
+    }
+    throw StoreError(.invalidEntry, "entry \(i + 1) for soup \(soup.name): _soupEntryId must be an integer")
+  }
+
+  private func externalMatch(_ page: ScannedPage, _ i: Int, _ path: String) throws -> Int64? {
+    let bytes = page.source.bytes, record = page.scanner.records[i]
+    let scanned = page.scanner.value(record: i, field: page.plan.idField)
+    projection.begin(size: record.count, columns: 1)
+    guard let key = try externalKey(scanned, path, in: bytes, record) else {
+      throw StoreError(
+        .missingExternalId, "For upsert with external ID path '\(path)', value cannot be empty for any entries.")
+    }
+    let finder = try finder(where: "\(soup.expression(path)) = ?", withDirty: true)
+    key.bind(to: finder, 1)
+    defer { finder.reset() }
+    guard try finder.step() else { return nil }
+    let id = finder.int64(0)
+    guard try !finder.step() else {
+      throw StoreError(.ambiguousExternalId, "There are more than one soup elements where \(path) is the value of entry \(i + 1)")
+    }
+    return id
+  }
+
+  /// What to look for under an external id path; nil when the entry has no value there.
+  func externalKey(
+    _ value: ScannedValue, _ path: String, in bytes: UnsafeRawBufferPointer, _ record: ScannedRecord
+  ) throws -> IndexValue? {
+    guard value.kind != .missing, value.kind != .null else { return nil }
+    let type = soup.specs.first { $0.path == path }?.type ?? .string
+    // json1 keeps each value's own class: a number is found by a number, a text by a text.
+    let asType: IndexType =
+      switch (type, value.kind) {
+      case (.json1, .number): .integer
+      case (.json1, .true), (.json1, .false): .integer
+      case (.json1, _): .string
+      default: type
+      }
+    let key = try projection.value(value, type: asType, path: path, in: bytes, record: record)
+    if case .null = key { return nil }
+    return key
+  }
+
+  /// Splices and writes one scanned entry.
+  private func write(_ page: ScannedPage, _ i: Int, id: Int64?) throws -> Int64? {
+    let bytes = page.source.bytes, record = page.scanner.records[i]
+    let isDirty = page.scanner.value(record: i, field: page.plan.firstExtra + Extra.local).kind == .true
+    guard record.count <= Tuning.maximumEntryBytes else {
+      throw StoreError(.invalidEntry, "entry \(i + 1) for soup \(soup.name) has \(record.count) bytes; at most \(Tuning.maximumEntryBytes)")
+    }
+    projection.begin(size: record.count, columns: columns.count)
+    let number = try id ?? takeId()
+    try splice(page, record, id: number)
+    var values: [IndexValue] = []
+    values.reserveCapacity(columns.count)
+    for column in columns {
+      let spec = soup.specs[column.spec]
+      values.append(try stampedValue(spec, id: number) ?? projection.value(
+        page.scanner.value(record: i, field: column.spec), type: spec.type, path: spec.path, in: bytes, record: record))
+    }
+    guard id != nil else {
+      try insert(number, owner: nil, values)
+      return number
+    }
+    let finder = try finder(where: "id = ?", withDirty: true)
+    finder.bind(1, number)
+    guard try finder.step() else {
+      finder.reset()
+      return nil
+    }
+    let wasDirty = finder.int64(2) == 1, mask = changedColumns(values, in: finder)
+    finder.reset()
+    if wasDirty != isDirty { try keepBase(of: number, isDirty: isDirty) }
+    try update(number, setOwner: nil, mask: mask, values)
+    return number
+  }
+
+  private func stampedValue(_ spec: IndexSpec, id: Int64) -> IndexValue? {
+    let value: Int64
+    switch spec.path {
+    case SoupField.entryId: value = id
+    case SoupField.lastModified: value = stamp
+    default: return nil
+    }
+    return spec.type == .floating ? .real(Double(value)) : .integer(value)
+  }
+
+  private func splice(_ page: ScannedPage, _ record: ScannedRecord, id: Int64) throws {
+    let text = UnsafeRawBufferPointer(rebasing: page.source.bytes[record.start..<record.start + record.count])
+    try body.begin(id: id, stamp: stamp)
+    guard record.hasOwnedKey else {
+      body.appendMembers(ofObject: text, isEmpty: record.isEmpty)
+      return
+    }
+    var members: [UInt8] = []
+    try EntryText.appendMembers(text, dropping: Set(SoupWriter.ownedKeys.map { Array($0.utf8) }), to: &members)
+    if !members.isEmpty { body.append(byte: 0x2c) }
+    body.append(members)
+    body.append(byte: 0x7d)
+  }
+
+  /// An edit of a clean entry keeps the text the server last had; a clean entry needs none.
+  func keepBase(of id: Int64, isDirty: Bool) throws {
+    if isDirty {
+      try connection.run(
+        "INSERT OR IGNORE INTO soup_bases (soup, entry, base) SELECT ?, id, soup FROM \(soup.table) WHERE id = ?",
+        [.integer(soup.number), .integer(id)])
+    } else {
+      try connection.run("DELETE FROM soup_bases WHERE soup = ? AND entry = ?", [.integer(soup.number), .integer(id)])
+    }
+  }
+}
+
+extension TextBuffer {
+  /// Starts an entry: the brace and the two members that the store owns.
+  func begin(id: Int64, stamp: Int64) throws {
+    clear()
+    append("{\"_soupEntryId\":")
+    append(id)
+    append(",\"_soupLastModifiedDate\":")
+    append(stamp)
+  }
+
+  /// Appends what stands behind the opening brace of `text`, the closing one included.
+  func appendMembers(ofObject text: UnsafeRawBufferPointer, isEmpty: Bool) {
+    if isEmpty {
+      append(byte: 0x7d)
+      return
+    }
+    append(byte: 0x2c)
+    append(UnsafeRawBufferPointer(rebasing: text[1...]))
+  }
+}

@@ -1,0 +1,151 @@
+import Database
+import JSON
+import RecordScan
+
+/// What became of the records of a page.
+package struct StoreOutcome: Sendable, Equatable {
+  /// Rows written: created and updated.
+  package var stored = 0
+  package var created = 0
+  /// Records left out because the entry here has local changes.
+  package var keptDirty = 0
+}
+
+/// Records as a server sends them.
+extension SoupWriter {
+  /// Members that the caller sets on every record of a page, and what they mean for the index columns.
+  struct Overlay {
+    let keys: Set<[UInt8]>
+    /// `,"a":1,"b":2`: goes behind the store's own members.
+    let text: [UInt8]
+    /// Index values that come from it, by column; nil where the record itself decides.
+    let values: [IndexValue?]
+    /// Keeps the bytes that `values` point to.
+    let page: ScannedPage
+  }
+
+  func overlay(_ members: JSONObject, removing: [String]) throws -> Overlay {
+    let source = ByteArrayPage([0x5b] + members.serialized() + [0x5d])
+    let page = try PagePlan(soup: soup, idPath: SoupField.entryId, extraPaths: [], ownedKeys: []).scan(source, recordsKey: nil)
+    projection.begin(size: source.bytes.count, columns: columns.count)
+    let values: [IndexValue?] = try columns.map { column in
+      let spec = soup.specs[column.spec]
+      guard let first = spec.path.split(separator: ".").first, members[String(first)] != nil else {
+        return removing.contains(spec.path) ? .some(.null) : nil
+      }
+      let scanned = page.scanner.value(record: 0, field: column.spec)
+      return try projection.value(
+        scanned, type: spec.type, path: spec.path, in: source.bytes, record: page.scanner.records[0])
+    }
+    var text: [UInt8] = []
+    for (key, value) in members {
+      text.append(0x2c)
+      JSONText.appendQuoted(key, to: &text)
+      text.append(0x3a)
+      value.append(to: &text)
+    }
+    let keys = Set((members.keys + removing + [SoupField.entryId, SoupField.lastModified]).map { Array($0.utf8) })
+    return Overlay(keys: keys, text: text, values: values, page: page)
+  }
+
+  /// Stores the records of a page, each by its external id: the entry found is replaced, none found is created.
+  ///
+  /// - Parameters:
+  ///   - keepDirty: Entries with local changes stay as they are.
+  ///   - owner: The sync that brings the records.
+  ///   - inserting: The soup is being loaded: nothing can be found, everything is added.
+  ///   - skipping: Records (by position) that are left out.
+  func store(
+    _ page: ScannedPage, idPath: String, overlay: Overlay, keepDirty: Bool, owner: Int64, inserting: Bool,
+    skipping: Set<Int> = []
+  ) throws -> StoreOutcome {
+    begin()
+    var outcome = StoreOutcome()
+    let hasBases = try connection.firstValue(
+      "SELECT 1 FROM soup_bases WHERE soup = ? LIMIT 1", [.integer(soup.number)]) != nil
+    let finder = try self.finder(where: "\(soup.expression(idPath)) = ?", withDirty: keepDirty || hasBases)
+    var values = [IndexValue](repeating: .null, count: columns.count)
+    for i in 0..<page.count where !skipping.contains(i) {
+      try fill(&values, page, i, overlay)
+      let record = page.scanner.records[i]
+      if inserting {
+        try add(page, record, overlay, owner: owner, values)
+        outcome.created += 1
+        continue
+      }
+      let scanned = page.scanner.value(record: i, field: page.plan.idField)
+      guard let key = try externalKey(scanned, idPath, in: page.source.bytes, record) else {
+        throw StoreError(.missingExternalId, "record \(i + 1) of a page for soup \(soup.name) has no '\(idPath)'")
+      }
+      key.bind(to: finder, 1)
+      guard try finder.step() else {
+        finder.reset()
+        try add(page, record, overlay, owner: owner, values)
+        outcome.created += 1
+        continue
+      }
+      let id = finder.int64(0), isDirty = finder.int64(2) == 1
+      let otherOwner = finder.isNull(1) ? nil : finder.int64(1)
+      if keepDirty, isDirty {
+        finder.reset()
+        outcome.keptDirty += 1
+        continue
+      }
+      let mask = changedColumns(values, in: finder)
+      finder.reset()
+      try splice(page, record, overlay, id: id)
+      try update(id, setOwner: otherOwner == nil ? owner : nil, mask: mask, values)
+      if let otherOwner, otherOwner != owner { try join(id, owner) }
+      if isDirty { try keepBase(of: id, isDirty: false) }
+      outcome.stored += 1
+    }
+    outcome.stored += outcome.created
+    return outcome
+  }
+
+  @inline(__always)
+  private func fill(_ values: inout [IndexValue], _ page: ScannedPage, _ i: Int, _ overlay: Overlay) throws {
+    let record = page.scanner.records[i]
+    projection.begin(size: record.count, columns: columns.count + 1)
+    for c in 0..<columns.count {
+      if let constant = overlay.values[c] {
+        values[c] = constant
+        continue
+      }
+      let spec = columns[c].spec
+      values[c] = try projection.value(
+        page.scanner.value(record: i, field: spec), type: soup.specs[spec].type, path: soup.specs[spec].path,
+        in: page.source.bytes, record: record)
+    }
+  }
+
+  private func add(
+    _ page: ScannedPage, _ record: ScannedRecord, _ overlay: Overlay, owner: Int64, _ values: borrowing [IndexValue]
+  ) throws {
+    let id = try takeId()
+    try splice(page, record, overlay, id: id)
+    try insert(id, owner: owner, values)
+  }
+
+  private func splice(_ page: ScannedPage, _ record: ScannedRecord, _ overlay: Overlay, id: Int64) throws {
+    let text = UnsafeRawBufferPointer(rebasing: page.source.bytes[record.start..<record.start + record.count])
+    try body.begin(id: id, stamp: stamp)
+    body.append(overlay.text)
+    guard record.hasOwnedKey else {
+      body.appendMembers(ofObject: text, isEmpty: record.isEmpty)
+      return
+    }
+    var members: [UInt8] = []
+    try EntryText.appendMembers(text, dropping: overlay.keys, to: &members)
+    if !members.isEmpty { body.append(byte: 0x2c) }
+    body.append(members)
+    body.append(byte: 0x7d)
+  }
+
+  /// A further sync brings an entry that has an owner already.
+  private func join(_ id: Int64, _ owner: Int64) throws {
+    try connection.run(
+      "INSERT OR IGNORE INTO soup_members (soup, entry, owner) VALUES (?, ?, ?)",
+      [.integer(soup.number), .integer(id), .integer(owner)])
+  }
+}

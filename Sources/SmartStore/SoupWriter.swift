@@ -1,0 +1,130 @@
+import Database
+import Glibc
+import JSON
+import RecordScan
+
+/// Writes the entries of one soup: text spliced, index columns filled, only what changed named in an update.
+///
+/// The hot path of a sync down. Nothing here makes a String or a dictionary for a record; statements stay prepared. Belongs
+/// to the writer connection, inside a transaction.
+final class SoupWriter {
+  let soup: Soup
+  unowned let connection: Connection
+  /// The specs that have a column, with their position among the specs.
+  let columns: [Column]
+  let projection = IndexProjection()
+  let body = TextBuffer(capacity: 1 << 16)
+  private let insertStatement: Lazy
+  private var updates: [UInt64: Statement] = [:]
+  private var finders: [String: Statement] = [:]
+  private var nextId: Int64?
+  /// Milliseconds since 1970 UTC that this transaction stamps its entries with.
+  var stamp: Int64 = 0
+
+  struct Column {
+    let spec: Int
+    let name: String
+  }
+
+  /// A statement prepared when first needed.
+  final class Lazy { var statement: Statement? }
+
+  /// More index columns than this, and updates name them all instead of the changed ones.
+  private static let maskedColumns = 60
+
+  init(soup: Soup, connection: Connection) {
+    self.soup = soup
+    self.connection = connection
+    columns = soup.specs.indices.compactMap { i in soup.column(i).map { Column(spec: i, name: $0) } }
+    insertStatement = Lazy()
+  }
+
+  /// Call at the start of each batch: ids and time are taken anew, another process may have written in between.
+  func begin() {
+    nextId = nil
+    var now = timespec()
+    clock_gettime(CLOCK_REALTIME, &now)
+    stamp = Int64(now.tv_sec) * 1000 + Int64(now.tv_nsec) / 1_000_000
+  }
+
+  /// Ids are counted in memory: the sequence is read once a batch.
+  func takeId() throws -> Int64 {
+    if nextId == nil {
+      let last = try connection.firstValue("SELECT seq FROM sqlite_sequence WHERE name = ?", [.text(soup.table)])
+      if case .integer(let last)? = last { nextId = last + 1 } else { nextId = 1 }
+    }
+    defer { nextId! += 1 }
+    return nextId!
+  }
+
+  // MARK: Statements
+
+  /// Columns: id, owner, dirty (1, 0 or NULL), soup text's place kept out, then the index columns.
+  func finder(where condition: String, withDirty: Bool) throws -> Statement {
+    let key = (withDirty ? "d" : "-") + condition
+    if let known = finders[key] { return known }
+    let fields = ["id", "owner", withDirty ? soup.dirtyCondition : "0"] + columns.map(\.name)
+    let statement = try connection.prepare(
+      "SELECT \(fields.joined(separator: ", ")) FROM \(soup.table) WHERE \(condition)")
+    finders[key] = statement
+    return statement
+  }
+
+  /// Position of the first index column in a finder's row.
+  static let firstColumn: Int32 = 3
+
+  func insert(_ id: Int64, owner: Int64?, _ values: borrowing [IndexValue]) throws {
+    let statement = try insertStatement.statement ?? prepareInsert()
+    statement.bind(1, id)
+    statement.bind(2, text: body.bytes)
+    statement.bind(3, stamp)
+    statement.bind(4, stamp)
+    if let owner { statement.bind(5, owner) } else { statement.bindNull(5) }
+    for i in 0..<values.count { values[i].bind(to: statement, Int32(6 + i)) }
+    try statement.run()
+  }
+
+  private func prepareInsert() throws -> Statement {
+    let names = ["id", "soup", "created", "lastModified", "owner"] + columns.map(\.name)
+    let marks = Array(repeating: "?", count: names.count).joined(separator: ", ")
+    let statement = try connection.prepare(
+      "INSERT INTO \(soup.table) (\(names.joined(separator: ", "))) VALUES (\(marks))")
+    insertStatement.statement = statement
+    return statement
+  }
+
+  /// Which index columns differ from the finder's current row, one bit a column.
+  func changedColumns(_ values: borrowing [IndexValue], in row: Statement) -> UInt64 {
+    if columns.count > SoupWriter.maskedColumns { return .max }
+    var mask: UInt64 = 0
+    for i in 0..<values.count where values[i].differs(from: row, SoupWriter.firstColumn + Int32(i)) { mask |= 1 << UInt64(i) }
+    return mask
+  }
+
+  /// Updates a row: its text, its stamp and version, and the index columns in `mask`. SQLite rewrites the index entry of every
+  /// column that an UPDATE names, changed or not, so the others are not named.
+  func update(_ id: Int64, setOwner owner: Int64?, mask: UInt64, _ values: borrowing [IndexValue]) throws {
+    // Bit 63 tells the two forms with and without the owner apart.
+    let key = mask == .max ? mask : mask | (owner == nil ? 0 : 1 << 63)
+    let statement = try updates[key] ?? prepareUpdate(key, mask: mask, setsOwner: owner != nil || mask == .max)
+    statement.bind(1, id)
+    statement.bind(2, text: body.bytes)
+    statement.bind(3, stamp)
+    if let owner { statement.bind(4, owner) } else { statement.bindNull(4) }
+    for i in 0..<values.count where mask == .max || mask >> UInt64(i) & 1 == 1 {
+      values[i].bind(to: statement, Int32(5 + i))
+    }
+    try statement.run()
+  }
+
+  private func prepareUpdate(_ key: UInt64, mask: UInt64, setsOwner: Bool) throws -> Statement {
+    var sets = ["soup = ?2", "lastModified = ?3", "version = version + 1"]
+    if setsOwner { sets.append("owner = coalesce(?4, owner)") }
+    for (i, column) in columns.enumerated() where mask == .max || mask >> UInt64(i) & 1 == 1 {
+      sets.append("\(column.name) = ?\(5 + i)")
+    }
+    let statement = try connection.prepare("UPDATE \(soup.table) SET \(sets.joined(separator: ", ")) WHERE id = ?1")
+    updates[key] = statement
+    return statement
+  }
+}

@@ -1,0 +1,71 @@
+import JSON
+
+/// Soups and entries, as applications use them. Every call is one transaction, blocks until it is done, and may be made from
+/// any thread outside the cooperative pool.
+extension Store {
+  /// Creates a soup; one that exists is left as it is, whatever its specs.
+  /// - Throws: ``StoreError`` `.invalidSoupName`, `.invalidIndexSpec`. Nothing is created then.
+  public func registerSoup(_ name: String, indexSpecs: [IndexSpec]) throws {
+    if try soupExists(name) {
+      // The specs given are still looked at: a mistake in them would otherwise stay unseen.
+      return try wrapped { try IndexSpec.validate(indexSpecs, soup: name) }
+    }
+    try writeBlocking(.synced) { try $0.registerSoup(name, indexSpecs) }
+  }
+
+  public func soupExists(_ name: String) throws -> Bool { try readBlocking { try $0.soupExists(name) } }
+
+  /// - Throws: ``StoreError`` `.noSuchSoup`.
+  public func indexSpecs(ofSoup name: String) throws -> [IndexSpec] { try readBlocking { try $0.indexSpecs(of: name) } }
+
+  /// All soups, sorted by name.
+  public func soupNames() throws -> [String] { try readBlocking { try $0.soupNames() } }
+
+  /// Drops a soup with its entries; nothing happens when there is none.
+  public func removeSoup(_ name: String) throws { try writeBlocking(.synced) { try $0.removeSoup(name) } }
+
+  /// Removes all entries of a soup; its specs and its id sequence stay.
+  /// - Throws: ``StoreError`` `.noSuchSoup`.
+  public func clearSoup(_ name: String) throws { try writeBlocking(.synced) { try $0.clearSoup(name) } }
+
+  /// Inserts or updates entries of a soup, all in one transaction.
+  ///
+  /// - Parameters:
+  ///   - entries: JSON text of an array of objects.
+  ///   - externalIdPath: `_soupEntryId`, or an indexed path, such as `Id`, that finds the entry to update.
+  /// - Returns: The entries as stored, in the same order, as JSON text. `_soupLastModifiedDate` is in ms since 1970 UTC.
+  /// - Throws: ``StoreError`` `.noSuchSoup`, `.pathNotIndexed`, `.missingExternalId`, `.ambiguousExternalId`, `.noSuchEntry`,
+  ///   `.invalidEntry`. Nothing is written then.
+  /// - Note: Source: Mobile SDK, `pgUpsertSoupEntries`. iOS 13.2 keeps the entries before the failing one, Android keeps none;
+  ///   we keep none.
+  public func upsert(
+    _ entries: [UInt8], into soup: String, externalIdPath: String = "_soupEntryId"
+  ) throws -> [UInt8] {
+    try writeBlocking(.synced) { try $0.writer(soup).upsert(entries, externalIdPath: externalIdPath) }
+  }
+
+  /// The entries found, in the order asked for; ids without an entry are left out.
+  /// - Returns: JSON text of an array.
+  /// - Throws: ``StoreError`` `.noSuchSoup`.
+  public func retrieve(_ ids: [Int64], from soup: String) throws -> [UInt8] {
+    try readBlocking { try $0.entries(ids, in: soup).text }
+  }
+
+  /// Removes entries; unknown ids are ignored.
+  /// - Throws: ``StoreError`` `.noSuchSoup`.
+  public func remove(_ ids: [Int64], from soup: String) throws {
+    try writeBlocking(.synced) { try $0.remove(ids, from: soup) }
+  }
+
+  /// Removes the entries on the first page of a query: at most its `pageSize`, in its order.
+  public func removeEntries(matching spec: QuerySpec, from soup: String) throws {
+    try writeBlocking(.synced) { transaction in
+      _ = try transaction.soup(soup)
+      try transaction.remove(try transaction.entryIds(spec, soup: soup, limit: spec.pageSize), from: soup)
+    }
+  }
+
+  private func wrapped<T>(_ body: () throws -> T) throws -> T {
+    do { return try body() } catch { throw StoreError.wrapping(error) }
+  }
+}

@@ -1,0 +1,87 @@
+import Database
+import JSON
+
+extension StoreSnapshot {
+  /// Compiles what a sync needs from each record: the soup's index specs, the id, and paths of the caller's own.
+  /// - Parameter ownedKeys: First-level members that the caller will overlay or remove; the store's own are added.
+  package func pagePlan(
+    soup name: String, idPath: String, extraPaths: [String] = [], ownedKeys: [String]
+  ) throws -> PagePlan {
+    PagePlan(
+      soup: try soup(name), idPath: idPath, extraPaths: extraPaths,
+      ownedKeys: ownedKeys + [SoupField.entryId, SoupField.lastModified])
+  }
+}
+
+extension StoreTransaction {
+  /// Stores the records of a page by their external id; see ``SoupWriter/store``.
+  ///
+  /// A large first load into an empty soup puts the indexes off until ``finishLoading(soup:)``: nearly half the work of such a
+  /// load is keeping indexes in order row by row. Until then queries scan, and any other writer ends the load first.
+  ///
+  /// - Parameters:
+  ///   - idPath: An indexed path.
+  ///   - members: Set on every record, such as the sync id and the local flags.
+  ///   - keys: Members to drop from a record that brings them.
+  ///   - expectedTotal: How many records the server announced for the whole run, nil when not known.
+  /// - Throws: ``StoreError`` `.noSuchSoup`, `.pathNotIndexed`, `.missingExternalId`; nothing of the page is written then.
+  package func storeRecords(
+    _ page: ScannedPage, in name: String, matchedBy idPath: String, overlay members: JSONObject,
+    removing keys: [String] = [], keepDirty: Bool, owner: Int64, expectedTotal: Int? = nil, skipping: Set<Int> = []
+  ) throws -> StoreOutcome {
+    let soup = try self.soup(name)
+    guard soup.specs.contains(where: { $0.path == idPath }) else {
+      throw StoreError(.pathNotIndexed, "\(name) does not have an index on \(idPath)")
+    }
+    guard page.plan.specs == soup.specs else {
+      throw StoreError(.invalidIndexSpec, "the index specs of soup \(name) changed while records were on their way")
+    }
+    try enterOrLeaveLoading(soup, idPath: idPath, expectedTotal: expectedTotal)
+    let writer = try anyWriter(name)
+    let overlay = try writer.overlay(members, removing: keys)
+    return try writer.store(
+      page, idPath: idPath, overlay: overlay, keepDirty: keepDirty, owner: owner,
+      inserting: writer.soup.loading != nil, skipping: skipping)
+  }
+
+  private func enterOrLeaveLoading(_ soup: Soup, idPath: String, expectedTotal: Int?) throws {
+    if soup.loading != nil {
+      // A load goes on only in the process that began it, and by the path it began with.
+      if soup.loading != LoadMark(idPath: idPath, process: .current) { try finishLoading(soup: soup.name) }
+      return
+    }
+    guard let expectedTotal, expectedTotal >= Tuning.deferIndexesFrom,
+      try connection.firstValue("SELECT 1 FROM \(soup.table) LIMIT 1") == nil
+    else { return }
+    let mark = LoadMark(idPath: idPath, process: .current)
+    connection.forgetStatements()
+    state.forget()
+    for i in soup.specs.indices { try connection.execute("DROP INDEX IF EXISTS \(soup.indexName(i))") }
+    try connection.run("UPDATE soup_attrs SET loading = ? WHERE id = ?", [.text(mark.text), .integer(soup.number)])
+  }
+
+  /// Builds the indexes that a load put off; nothing happens when there was none. Rows that arrived twice, because the server's
+  /// pages shifted under the load, are reduced to the later one.
+  package func finishLoading(soup name: String) throws {
+    let soup = try self.soup(name)
+    guard let mark = soup.loading else { return }
+    connection.forgetStatements()
+    state.forget()
+    for i in soup.specs.indices { try connection.execute(soup.createIndex(i)) }
+    try connection.run("UPDATE soup_attrs SET loading = NULL WHERE id = ?", [.integer(soup.number)])
+    let doubles = try repeated(soup.expression(mark.idPath), in: soup)
+    if !doubles.isEmpty { try remove(doubles, from: name) }
+  }
+
+  /// Ids of the rows whose value appears again further on.
+  private func repeated(_ key: String, in soup: Soup) throws -> [Int64] {
+    let statement = try connection.statement(
+      "SELECT \(key), max(id) FROM \(soup.table) WHERE \(key) IS NOT NULL GROUP BY \(key) HAVING count(*) > 1")
+    defer { statement.reset() }
+    var groups: [(value: SQLValue, last: Int64)] = []
+    while try statement.step() { groups.append((statement.value(0), statement.int64(1))) }
+    return try groups.flatMap { group in
+      try ids("SELECT id FROM \(soup.table) WHERE \(key) = ? AND id < ?", [group.value, .integer(group.last)])
+    }
+  }
+}

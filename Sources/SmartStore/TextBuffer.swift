@@ -1,0 +1,64 @@
+import Glibc
+
+/// A growing run of bytes that is filled and read without checks for unique ownership: the text of the entry being written.
+final class TextBuffer {
+  private(set) var start: UnsafeMutablePointer<UInt8>
+  private(set) var count = 0
+  private var capacity: Int
+
+  init(capacity: Int = 4096) {
+    self.capacity = capacity
+    start = .allocate(capacity: capacity)
+  }
+
+  deinit { start.deallocate() }
+
+  var bytes: UnsafeRawBufferPointer { UnsafeRawBufferPointer(start: start, count: count) }
+
+  func clear() { count = 0 }
+
+  func reserve(_ more: Int) {
+    guard count + more > capacity else { return }
+    capacity = max(capacity * 2, count + more)
+    let larger = UnsafeMutablePointer<UInt8>.allocate(capacity: capacity)
+    memcpy(larger, start, count)
+    start.deallocate()
+    start = larger
+  }
+
+  func append(_ bytes: UnsafeRawBufferPointer) {
+    guard let from = bytes.baseAddress else { return }
+    reserve(bytes.count)
+    memcpy(start + count, from, bytes.count)
+    count += bytes.count
+  }
+
+  func append(_ bytes: [UInt8]) { bytes.withUnsafeBytes { append($0) } }
+
+  func append(_ text: StaticString) {
+    append(UnsafeRawBufferPointer(start: text.utf8Start, count: text.utf8CodeUnitCount))
+  }
+
+  func append(byte: UInt8) {
+    reserve(1)
+    start[count] = byte
+    count += 1
+  }
+
+  /// Decimal digits; no String is made.
+  func append(_ value: Int64) {
+    reserve(20)
+    if value < 0 { append(byte: 0x2d) }
+    var digits: (UInt64, UInt64, UInt64) = (0, 0, 0), rest = value.magnitude
+    withUnsafeMutableBytes(of: &digits) { buffer in
+      var i = 24
+      repeat {
+        i -= 1
+        buffer[i] = UInt8(truncatingIfNeeded: 48 + rest % 10)
+        rest /= 10
+      } while rest > 0
+      memcpy(start + count, buffer.baseAddress! + i, 24 - i)
+      count += 24 - i
+    }
+  }
+}
