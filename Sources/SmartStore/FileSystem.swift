@@ -1,0 +1,84 @@
+import Glibc
+
+/// The few things done to files beside SQLite's own. Paths are absolute. Folders and files are for their owner alone.
+package enum FileSystem {
+  /// Creates a folder with all that lead to it.
+  package static func makeDirectory(_ path: String) throws {
+    var built = path.hasPrefix("/") ? "" : "."
+    for part in path.split(separator: "/") {
+      built += "/" + part
+      guard mkdir(built, 0o700) != 0, errno != EEXIST, errno != EISDIR else { continue }
+      throw StoreError(.cannotOpenStore, "cannot create folder \(built): \(String(cString: strerror(errno)))")
+    }
+    var info = stat()
+    guard stat(path, &info) == 0, info.st_mode & S_IFMT == S_IFDIR else {
+      throw StoreError(.cannotOpenStore, "\(path) is not a folder")
+    }
+  }
+
+  /// Names in a folder, without the two dots; none when there is no such folder.
+  package static func entries(of directory: String) throws -> [String] {
+    guard let handle = opendir(directory) else { return [] }
+    defer { closedir(handle) }
+    var names: [String] = []
+    while let entry = readdir(handle) {
+      let name = withUnsafePointer(to: &entry.pointee.d_name) {
+        $0.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
+      }
+      if name != ".", name != ".." { names.append(name) }
+    }
+    return names
+  }
+
+  /// The whole file, nil when it cannot be read.
+  package static func read(_ path: String) -> [UInt8]? {
+    let descriptor = open(path, O_RDONLY | O_CLOEXEC)
+    guard descriptor >= 0 else { return nil }
+    defer { close(descriptor) }
+    var contents: [UInt8] = [], chunk = [UInt8](repeating: 0, count: 1 << 16)
+    while true {
+      let count = Glibc.read(descriptor, &chunk, chunk.count)
+      if count < 0, errno == EINTR { continue }
+      guard count >= 0 else { return nil }
+      if count == 0 { return contents }
+      contents.append(contentsOf: chunk[..<count])
+    }
+  }
+
+  /// Replaces a file whole: a reader sees the old or the new contents, never a part. Mode 0600.
+  package static func write(_ contents: [UInt8], to path: String) throws {
+    let temporary = "\(path).\(getpid())"
+    let descriptor = open(temporary, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o600)
+    guard descriptor >= 0 else { throw failure("create", temporary) }
+    var done = 0
+    while done < contents.count {
+      let count = contents[done...].withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress, $0.count) }
+      if count < 0, errno == EINTR { continue }
+      guard count > 0 else {
+        let error = failure("write", temporary)
+        close(descriptor)
+        unlink(temporary)
+        throw error
+      }
+      done += count
+    }
+    close(descriptor)
+    guard rename(temporary, path) == 0 else { throw failure("replace", path) }
+  }
+
+  /// Removes a folder with everything in it; nothing happens when there is none. Links are removed, not followed.
+  package static func removeTree(_ path: String) throws {
+    var info = stat()
+    guard lstat(path, &info) == 0 else { return }
+    if info.st_mode & S_IFMT == S_IFDIR {
+      for name in try entries(of: path) { try removeTree(path + "/" + name) }
+      guard rmdir(path) == 0 else { throw failure("remove", path) }
+    } else {
+      guard unlink(path) == 0 else { throw failure("remove", path) }
+    }
+  }
+
+  private static func failure(_ verb: String, _ path: String) -> StoreError {
+    StoreError(.cannotOpenStore, "cannot \(verb) \(path): \(String(cString: strerror(errno)))")
+  }
+}

@@ -1,0 +1,110 @@
+import Synchronization
+
+/// The stores of one user, and the global ones: opened when first named, one object a file.
+///
+/// Every store has a folder of its own, `<directory>/<encoded name>/store.sqlite`, so that SQLite's side files stay with it and
+/// removing a store is removing its folder. Any thread; calls that open a store block.
+public final class StoreRegistry: Sendable {
+  /// The store a call means when it names none (as on iOS).
+  public static let defaultStoreName = "defaultStore"
+
+  private struct Key: Hashable {
+    let name: String
+    let isGlobal: Bool
+  }
+
+  private struct State {
+    var open: [Key: Store] = [:]
+    var isClosed = false
+  }
+
+  private let userDirectory: String
+  private let globalDirectory: String
+  private let state = Mutex(State())
+
+  /// - Parameters:
+  ///   - userDirectory: Where the user's stores live. Created when a store is.
+  ///   - globalDirectory: Where the stores that belong to no user live.
+  public init(userDirectory: String, globalDirectory: String) {
+    self.userDirectory = userDirectory
+    self.globalDirectory = globalDirectory
+  }
+
+  /// The store with this name, opened, and created when there is none.
+  /// - Throws: ``StoreError`` `.invalidStoreName`, `.cannotOpenStore`, `.notADatabase`, `.newerSchema`, `.storeClosed`.
+  public func store(named name: String = defaultStoreName, isGlobal: Bool = false) throws -> Store {
+    try state.withLock { state in
+      guard !state.isClosed else { throw StoreError(.storeClosed, "the stores are closed") }
+      let key = Key(name: name, isGlobal: isGlobal)
+      if let store = state.open[key] { return store }
+      let folder = try folder(key)
+      try FileSystem.makeDirectory(folder)
+      try FileSystem.write(Array(name.utf8), to: folder + "/name")
+      let store = try Store(name: name, isGlobal: isGlobal, path: folder + "/store.sqlite")
+      state.open[key] = store
+      return store
+    }
+  }
+
+  /// Names of the stores on disk, sorted; whether they are open makes no difference.
+  public func storeNames(isGlobal: Bool) throws -> [String] {
+    let directory = directory(isGlobal)
+    return try FileSystem.entries(of: directory).compactMap { folder in
+      FileSystem.read("\(directory)/\(folder)/name").map { String(decoding: $0, as: UTF8.self) }
+    }.sorted()
+  }
+
+  /// Closes a store and removes its folder. Removing one that does not exist does nothing.
+  public func remove(named name: String, isGlobal: Bool) throws {
+    let key = Key(name: name, isGlobal: isGlobal)
+    try state.withLock { state in
+      state.open.removeValue(forKey: key)?.close()
+      try FileSystem.removeTree(try folder(key))
+    }
+  }
+
+  public func removeAll(isGlobal: Bool) throws {
+    for name in try storeNames(isGlobal: isGlobal) { try remove(named: name, isGlobal: isGlobal) }
+  }
+
+  /// Closes every store; later calls throw.
+  public func close() {
+    let open = state.withLock { state in
+      state.isClosed = true
+      defer { state.open.removeAll() }
+      return Array(state.open.values)
+    }
+    for store in open { store.close() }
+  }
+
+  private func directory(_ isGlobal: Bool) -> String { isGlobal ? globalDirectory : userDirectory }
+
+  private func folder(_ key: Key) throws -> String {
+    guard !key.name.isEmpty else { throw StoreError(.invalidStoreName, "a store name must not be empty") }
+    return directory(key.isGlobal) + "/" + StoreRegistry.folderName(key.name)
+  }
+
+  /// A folder name for any store name: letters, digits, `-` and `_` as they are, everything else as `%XX`, so that no name can
+  /// leave the directory and no two names share a folder. Long names are cut and told apart by a hash.
+  static func folderName(_ name: String) -> String {
+    let digits = Array("0123456789ABCDEF".utf8)
+    var out: [UInt8] = []
+    for c in name.utf8 {
+      switch c {
+      case 0x30...0x39, 0x41...0x5a, 0x61...0x7a, 0x2d, 0x5f: out.append(c)
+      default: out += [0x25, digits[Int(c >> 4)], digits[Int(c & 15)]]
+      }
+    }
+    guard out.count > 180 else { return String(decoding: out, as: UTF8.self) }
+    return String(decoding: out.prefix(120), as: UTF8.self) + "~" + hash(name, 0xcbf2_9ce4_8422_2325)
+      + hash(name, 0x9e37_79b9_7f4a_7c15)
+  }
+
+  /// FNV-1a, 64 bits, as hexadecimal text. Two of them with different starts make 128 bits: enough to tell names apart.
+  private static func hash(_ name: String, _ start: UInt64) -> String {
+    var hash = start
+    for c in name.utf8 { hash = (hash ^ UInt64(c)) &* 0x100_0000_01b3 }
+    let text = String(hash, radix: 16)
+    return String(repeating: "0", count: 16 - text.count) + text
+  }
+}
