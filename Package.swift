@@ -41,7 +41,7 @@ let package = Package(
     .target(name: "CLuaBridge", dependencies: ["CLua"]),
     .target(
       name: "LuaBridge",
-      dependencies: ["CLua", "CLuaBridge", "SmartStore", "MobileSync", "RestClient", "JSON", log],
+      dependencies: ["CLua", "CLuaBridge", "JSON"],
       exclude: ["Lua"]),
     .target(
       name: "SandboxOrg",

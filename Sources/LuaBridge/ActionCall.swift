@@ -92,20 +92,6 @@ public struct ActionCall: Sendable {
   /// The error for an argument that is missing or of the wrong type.
   static func wrong(_ path: String, _ expected: String, _ given: JSONValue?) -> BridgeError {
     guard let given else { return .bridge(.invalidArguments, "argument '\(path)' is missing, expected \(expected)") }
-    return .bridge(.invalidArguments, "argument '\(path)' must be \(expected), got \(given.typeName)")
-  }
-}
-
-extension JSONValue {
-  /// The JSON type as an error message names it.
-  var typeName: String {
-    switch self {
-    case .null: "null"
-    case .bool: "a boolean"
-    case .integer, .number: "a number"
-    case .string: "a string"
-    case .array: "an array"
-    case .object: "an object"
-    }
+    return .bridge(.invalidArguments, "argument '\(path)' must be \(expected), got \(given.kindName)")
   }
 }

@@ -56,13 +56,15 @@ typedef struct tureen_host {
   /* Accepts a call: its id (> 0), or 0 when it is refused, with the error object in *error. Never blocks. */
   int64_t (*_Nonnull call)(void *_Nullable context, const tureen_request *_Nonnull request,
                            tureen_bytes *_Nonnull error);
+  /* How many messages wait. Forgets earlier calls of `wake`: what they announced is about to be delivered. */
+  int64_t (*_Nonnull waiting)(void *_Nullable context);
   /* Moves the next message to *out: 1, or 0 when none waits. */
   int (*_Nonnull take)(void *_Nullable context, tureen_message *_Nonnull out);
-  /* A descriptor that is readable while `take` would give a message or after `wake`. Owned by Swift. */
+  /* A descriptor that is readable while a message waits, or a `wake` was not answered yet. Owned by Swift. */
   int (*_Nonnull wait_fd)(void *_Nullable context);
-  /* Makes wait_fd readable until `take` next finds nothing: something waits on the Lua side. */
+  /* Makes wait_fd readable until `waiting` is next called: something waits on the Lua side. */
   void (*_Nonnull wake)(void *_Nullable context);
-  /* 1 once an interrupt was asked for: new calls are refused, and waiting ends early. */
+  /* 1 once an interrupt was asked for. New calls are refused then. */
   int (*_Nonnull interrupted)(void *_Nullable context);
   /* Hands over the settings object: 1, or 0 with the error object in *error. */
   int (*_Nonnull configure)(void *_Nullable context, const char *_Nonnull json, size_t length,
@@ -101,6 +103,11 @@ int tureen_state_run_text(struct lua_State *_Nonnull L, const char *_Nonnull tex
 
 /* Closes the state and with it the bridge; safe with calls in flight. */
 void tureen_state_close(struct lua_State *_Nonnull L);
+
+/* A descriptor that can be made readable and unreadable again (an eventfd); -1 and errno when there is none left. */
+int tureen_signal_open(void);
+/* Makes it readable (1) or not (0). Call only when that is a change; then it neither blocks nor fails. */
+void tureen_signal_set(int descriptor, int readable);
 
 #ifdef __cplusplus
 }

@@ -1,0 +1,109 @@
+/* The life of a bridge: opened into a state, closed with it. */
+#include "tureen_bridge_internal.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static const char bridge_type[] = "tureen.bridge";
+static const char registry_key = 0; /* its address is the key */
+
+void tureen_bytes_free(tureen_bytes *bytes) {
+  free(bytes->data);
+  bytes->data = NULL;
+  bytes->length = 0;
+}
+
+tureen_bridge *tureen_bridge_self(lua_State *L) {
+  tureen_bridge *bridge = lua_touserdata(L, lua_upvalueindex(1));
+  if (!bridge->is_open) tureen_raise(L, "closed", "the bridge is closed");
+  return bridge;
+}
+
+static int bridge_gc(lua_State *L) {
+  tureen_bridge *bridge = luaL_checkudata(L, 1, bridge_type);
+  tureen_bytes_free(&bridge->current.payload);
+  tureen_bytes_free(&bridge->refusal);
+  if (bridge->is_open) {
+    bridge->is_open = 0;
+    bridge->host.release(bridge->host.context);
+  }
+  return 0;
+}
+
+/* The state's bridge, pushed; or NULL and nothing pushed.                                            [-0, +0..1, -] */
+static tureen_bridge *push_bridge(lua_State *L) {
+  if (lua_rawgetp(L, LUA_REGISTRYINDEX, &registry_key) == LUA_TUSERDATA) return lua_touserdata(L, -1);
+  lua_pop(L, 1);
+  return NULL;
+}
+
+/* Pushes a bridge that owns the host.                                                                   [-0, +1, e] */
+static void new_bridge(lua_State *L, const tureen_host *host, int *is_owned) {
+  static const luaL_Reg methods[] = {{"__gc", bridge_gc}, {"__close", bridge_gc}, {NULL, NULL}};
+  if (luaL_newmetatable(L, bridge_type)) luaL_setfuncs(L, methods, 0);
+  lua_pop(L, 1);
+  tureen_bridge *bridge = lua_newuserdatauv(L, sizeof *bridge, 1);
+  memset(bridge, 0, sizeof *bridge);
+  luaL_setmetatable(L, bridge_type);
+  bridge->host = *host;
+  bridge->is_open = 1;
+  *is_owned = 1;
+  lua_newtable(L);
+  lua_setiuservalue(L, -2, 1);
+  lua_pushvalue(L, -1);
+  lua_rawsetp(L, LUA_REGISTRYINDEX, &registry_key);
+}
+
+typedef struct open_request {
+  const tureen_host *host;
+  int is_owned;
+} open_request;
+
+/* open(request) -> tureen                                                                               [-1, +1, e] */
+static int open_protected(lua_State *L) {
+  open_request *request = lua_touserdata(L, 1);
+  tureen_json_open(L);
+  new_bridge(L, request->host, &request->is_owned);
+  int bridge = lua_gettop(L);
+  tureen_core_push(L);
+  int core = lua_gettop(L);
+  tureen_modules_announce(L, bridge, core);
+  tureen_module_import(L, bridge, core, "tureen");
+  return 1;
+}
+
+int tureen_bridge_existing(struct lua_State *L) {
+  luaL_checkstack(L, 4, NULL);
+  if (push_bridge(L) == NULL) return 0;
+  lua_getiuservalue(L, -1, 1);
+  int found = lua_getfield(L, -1, "tureen") == LUA_TTABLE;
+  lua_insert(L, -3);
+  lua_pop(L, 2);
+  if (!found) lua_pop(L, 1);
+  return found;
+}
+
+int tureen_bridge_open(struct lua_State *L, const tureen_host *host) {
+  open_request request = {host, 0};
+  lua_pushcfunction(L, open_protected); /* a C function without upvalues and a light userdata: nothing here allocates */
+  lua_pushlightuserdata(L, &request);
+  if (tureen_bridge_existing(L)) {
+    host->release(host->context);
+    lua_insert(L, -3);
+    lua_pop(L, 2);
+    return 1;
+  }
+  if (lua_pcall(L, 1, 1, 0) != LUA_OK) {
+    if (!request.is_owned) host->release(host->context);
+    return lua_error(L);
+  }
+  return 1;
+}
+
+int tureen_bridge_failed(struct lua_State *L) {
+  if (!lua_checkstack(L, 1)) return 1;
+  tureen_bridge *bridge = push_bridge(L);
+  if (bridge == NULL) return 0;
+  lua_pop(L, 1);
+  return bridge->has_failed;
+}

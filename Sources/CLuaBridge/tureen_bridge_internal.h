@@ -1,0 +1,36 @@
+/* What the C files of the bridge share. */
+#ifndef TUREEN_BRIDGE_INTERNAL_H
+#define TUREEN_BRIDGE_INTERNAL_H
+
+#include <lua5.4/lauxlib.h>
+#include <lua5.4/lua.h>
+
+#include "include/tureen_bridge.h"
+#include "tureen_json.h"
+
+/* One state's bridge: a userdata in the registry. Its user value 1 is the table of loaded modules. */
+typedef struct tureen_bridge {
+  tureen_host host;
+  tureen_message current; /* taken and not decoded yet; kept here so that an error while decoding frees it later */
+  tureen_bytes refusal;   /* likewise, an error object Swift gave */
+  int is_open;
+  int has_failed; /* an error was left to the default tureen.onerror */
+} tureen_bridge;
+
+/* The bridge in upvalue 1 of the running function; raises when it is closed.                            [-0, +0, v] */
+tureen_bridge *tureen_bridge_self(lua_State *L);
+
+/* Pushes the table of C functions the embedded modules build on; the bridge at the top of the stack.    [-0, +1, e] */
+void tureen_core_push(lua_State *L);
+
+/* Pushes the module with this internal name, loading it once; the bridge at `bridge`, the core at `core`.
+ *                                                                                                        [-0, +1, e] */
+void tureen_module_import(lua_State *L, int bridge, int core, const char *name);
+
+/* Makes the public names known to `require`; bridge and core as above.                                  [-0, +0, e] */
+void tureen_modules_announce(lua_State *L, int bridge, int core);
+
+/* Frees what Swift gave. Safe twice. */
+void tureen_bytes_free(tureen_bytes *bytes);
+
+#endif

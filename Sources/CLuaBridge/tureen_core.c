@@ -1,0 +1,274 @@
+/* The C functions the embedded Lua modules build on. Each has the bridge as upvalue 1, so that states stay apart. */
+#include "tureen_bridge_internal.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <poll.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+/* Pushes the error object Swift gave as a tureen.Error and frees the bytes.                             [-0, +1, e] */
+static void push_refusal(lua_State *L, tureen_bridge *bridge) {
+  tureen_json_error error;
+  int ok = tureen_json_decode(L, bridge->refusal.data ? bridge->refusal.data : "", bridge->refusal.length, &error);
+  tureen_bytes_free(&bridge->refusal);
+  if (ok && lua_istable(L, -1)) {
+    luaL_setmetatable(L, TUREEN_ERROR_TYPE);
+    return;
+  }
+  if (ok) lua_pop(L, 1);
+  lua_pushliteral(L, "the host refused without a reason");
+  tureen_push_error(L, "internal");
+}
+
+/* Reads which store the arguments mean. Wrong types are left for the action's own check to name.        [-0, +0, e] */
+static void read_store(lua_State *L, int arguments, tureen_request *request) {
+  lua_pushliteral(L, "isGlobalStore");
+  lua_rawget(L, arguments);
+  request->is_global_store = lua_type(L, -1) == LUA_TBOOLEAN && lua_toboolean(L, -1);
+  lua_pushliteral(L, "storeName");
+  lua_rawget(L, arguments);
+  if (lua_type(L, -1) == LUA_TSTRING) request->store_name = lua_tolstring(L, -1, &request->store_name_length);
+  lua_pop(L, 2); /* the table keeps the text alive */
+}
+
+/* call(service, action, arguments) -> id | nil, err                                                     [-3, +1..2, e] */
+static int core_call(lua_State *L) {
+  tureen_bridge *bridge = tureen_bridge_self(L);
+  tureen_request request;
+  memset(&request, 0, sizeof request);
+  lua_settop(L, 3);
+  request.service = luaL_checklstring(L, 1, &request.service_length);
+  request.action = luaL_checklstring(L, 2, &request.action_length);
+  luaL_checktype(L, 3, LUA_TTABLE);
+  read_store(L, 3, &request);
+  tureen_buffer *text = tureen_buffer_new(L);
+  tureen_json_encode(L, 3, "args", text);
+  request.arguments = text->data;
+  request.arguments_length = text->length;
+  tureen_bytes_free(&bridge->refusal);
+  int64_t id = bridge->host.call(bridge->host.context, &request, &bridge->refusal);
+  tureen_buffer_free(text);
+  if (id > 0) {
+    lua_pushinteger(L, id);
+    return 1;
+  }
+  lua_pushnil(L);
+  push_refusal(L, bridge);
+  return 2;
+}
+
+static long long now_ms(void) {
+  struct timespec now;
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return (long long)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}
+
+/* wait(timeoutMs): until the descriptor is readable; below 0 waits without end.                         [-1, +0, e] */
+static int core_wait(lua_State *L) {
+  tureen_bridge *bridge = tureen_bridge_self(L);
+  lua_Number timeout = luaL_checknumber(L, 1);
+  struct pollfd descriptor = {.fd = bridge->host.wait_fd(bridge->host.context), .events = POLLIN};
+  long long limit = timeout < 0 ? -1 : timeout > 1e15 ? (long long)1e15 : (long long)timeout;
+  long long end = limit < 0 ? 0 : now_ms() + limit;
+  for (;;) {
+    long long left = limit < 0 ? INT_MAX : end - now_ms();
+    int count = poll(&descriptor, 1, left < 0 ? 0 : left > INT_MAX ? INT_MAX : (int)left);
+    if (count > 0) return 0;
+    if (count < 0 && errno != EINTR) return luaL_error(L, "poll: %s", strerror(errno));
+    if (limit >= 0 && now_ms() >= end) return 0;
+  }
+}
+
+/* waiting() -> how many messages wait now                                                               [-0, +1, e] */
+static int core_waiting(lua_State *L) {
+  tureen_bridge *bridge = tureen_bridge_self(L);
+  lua_pushinteger(L, bridge->host.waiting(bridge->host.context));
+  return 1;
+}
+
+/* take() -> kind, id, payload | nothing. A payload that is no JSON becomes an error of the call.   [-0, +0 or 3, e] */
+static int core_take(lua_State *L) {
+  tureen_bridge *bridge = tureen_bridge_self(L);
+  tureen_message *message = &bridge->current;
+  tureen_bytes_free(&message->payload);
+  if (!bridge->host.take(bridge->host.context, message)) return 0;
+  tureen_json_error error = {"", 0};
+  lua_pushinteger(L, message->kind);
+  lua_pushinteger(L, message->call);
+  int is_error = message->kind == TUREEN_ERROR || message->kind == TUREEN_FAIL;
+  int ok = tureen_json_decode(L, message->payload.data ? message->payload.data : "", message->payload.length, &error);
+  tureen_bytes_free(&message->payload);
+  if (ok && is_error && lua_istable(L, -1)) {
+    luaL_setmetatable(L, TUREEN_ERROR_TYPE);
+  } else if (!ok || is_error) {
+    lua_settop(L, 2);
+    lua_pushfstring(L, "the host's answer is not usable: %s at offset %d", error.message, (int)error.offset);
+    tureen_push_error(L, "internal");
+    lua_pushinteger(L, TUREEN_ERROR);
+    lua_replace(L, 1);
+  }
+  return 3;
+}
+
+static int core_fd(lua_State *L) {
+  tureen_bridge *bridge = tureen_bridge_self(L);
+  lua_pushinteger(L, bridge->host.wait_fd(bridge->host.context));
+  return 1;
+}
+
+static int core_wake(lua_State *L) {
+  tureen_bridge *bridge = tureen_bridge_self(L);
+  bridge->host.wake(bridge->host.context);
+  return 0;
+}
+
+static int core_interrupted(lua_State *L) {
+  tureen_bridge *bridge = tureen_bridge_self(L);
+  lua_pushboolean(L, bridge->host.interrupted(bridge->host.context));
+  return 1;
+}
+
+/* configure(options) -> true | nil, err                                                                 [-1, +1..2, e] */
+static int core_configure(lua_State *L) {
+  tureen_bridge *bridge = tureen_bridge_self(L);
+  luaL_checktype(L, 1, LUA_TTABLE);
+  tureen_buffer *text = tureen_buffer_new(L);
+  tureen_json_encode(L, 1, "options", text);
+  tureen_bytes_free(&bridge->refusal);
+  int ok = bridge->host.configure(bridge->host.context, text->data, text->length, &bridge->refusal);
+  tureen_buffer_free(text);
+  if (ok) {
+    lua_pushboolean(L, 1);
+    return 1;
+  }
+  lua_pushnil(L);
+  push_refusal(L, bridge);
+  return 2;
+}
+
+/* report(text): a line for people about an error nobody handled; the run counts as failed.              [-1, +0, e] */
+static int core_report(lua_State *L) {
+  tureen_bridge *bridge = lua_touserdata(L, lua_upvalueindex(1));
+  bridge->has_failed = 1;
+  fprintf(stderr, "%s\n", luaL_tolstring(L, 1, NULL));
+  fflush(stderr);
+  return 0;
+}
+
+/* on_main(f, ...) -> what f returns; f runs on the main state whichever coroutine asks.                 [-n, +m, e] */
+static int core_on_main(lua_State *L) {
+  int count = lua_gettop(L);
+  lua_rawgeti(L, LUA_REGISTRYINDEX, LUA_RIDX_MAINTHREAD);
+  lua_State *main = lua_tothread(L, -1);
+  lua_pop(L, 1);
+  if (main == L) {
+    lua_call(L, count - 1, LUA_MULTRET);
+    return lua_gettop(L);
+  }
+  if (!lua_checkstack(main, count + 4)) return luaL_error(L, "stack overflow");
+  int base = lua_gettop(main);
+  lua_xmove(L, main, count);
+  int status = lua_pcall(main, count - 1, LUA_MULTRET, 0);
+  int results = lua_gettop(main) - base;
+  if (!lua_checkstack(L, results + 1)) {
+    lua_settop(main, base);
+    return luaL_error(L, "stack overflow");
+  }
+  lua_xmove(main, L, results);
+  return status == LUA_OK ? results : lua_error(L);
+}
+
+/* traceback([thread]) -> text                                                                           [-1, +1, e] */
+static int core_traceback(lua_State *L) {
+  lua_State *of = lua_tothread(L, 1);
+  luaL_traceback(L, of ? of : L, NULL, of ? 0 : 2);
+  return 1;
+}
+
+/* raise(code, message): an error of the domain `bridge`, with the script's position.                    [-2, +0, v] */
+static int core_raise(lua_State *L) {
+  return tureen_raise(L, luaL_checkstring(L, 1), "%s", luaL_checkstring(L, 2));
+}
+
+/* array([t]) -> t with the array mark                                                                   [-1, +1, e] */
+static int core_array(lua_State *L) {
+  if (lua_isnoneornil(L, 1)) {
+    lua_settop(L, 0);
+    lua_newtable(L);
+  }
+  if (!lua_istable(L, 1))
+    return tureen_raise(L, "invalidArguments", "array: argument 1 't' must be a table, got %s", luaL_typename(L, 1));
+  lua_settop(L, 1);
+  luaL_getmetatable(L, TUREEN_ARRAY);
+  if (lua_getmetatable(L, 1) && !lua_rawequal(L, -1, -2))
+    return tureen_raise(L, "invalidArguments", "array: argument 1 't' has a metatable of its own");
+  lua_settop(L, 2);
+  lua_setmetatable(L, 1);
+  return 1;
+}
+
+static int core_is_array(lua_State *L) {
+  int marked = 0;
+  if (lua_istable(L, 1) && lua_getmetatable(L, 1)) {
+    luaL_getmetatable(L, TUREEN_ARRAY);
+    marked = lua_rawequal(L, -1, -2);
+  }
+  lua_pushboolean(L, marked);
+  return 1;
+}
+
+/* encode(value) -> text                                                                                 [-1, +1, e] */
+static int core_encode(lua_State *L) {
+  luaL_checkany(L, 1);
+  tureen_buffer *text = tureen_buffer_new(L);
+  tureen_json_encode(L, 1, "value", text);
+  lua_pushlstring(L, text->data, text->length);
+  tureen_buffer_free(text);
+  return 1;
+}
+
+/* decode(text) -> value | nil, err                                                                      [-1, +1..2, e] */
+static int core_decode(lua_State *L) {
+  size_t length;
+  tureen_json_error error;
+  if (lua_type(L, 1) != LUA_TSTRING)
+    return tureen_raise(L, "invalidArguments", "decode: argument 1 'text' must be a string, got %s", luaL_typename(L, 1));
+  const char *text = lua_tolstring(L, 1, &length);
+  if (tureen_json_decode(L, text, length, &error)) return 1;
+  lua_pushnil(L);
+  lua_pushfstring(L, "not JSON: %s at offset %I", error.message, (LUAI_UACINT)error.offset);
+  tureen_push_error(L, "invalidJSON");
+  lua_pushinteger(L, (lua_Integer)error.offset);
+  lua_setfield(L, -2, "offset");
+  return 2;
+}
+
+/* import(name) -> module. Upvalues: bridge, core.                                                       [-1, +1, e] */
+static int core_import(lua_State *L) {
+  tureen_module_import(L, lua_upvalueindex(1), lua_upvalueindex(2), luaL_checkstring(L, 1));
+  return 1;
+}
+
+void tureen_core_push(lua_State *L) {
+  static const luaL_Reg functions[] = {
+      {"call", core_call},           {"wait", core_wait},           {"waiting", core_waiting},
+      {"take", core_take},           {"fd", core_fd},               {"wake", core_wake},
+      {"interrupted", core_interrupted}, {"configure", core_configure}, {"report", core_report},
+      {"on_main", core_on_main},     {"traceback", core_traceback}, {"raise", core_raise},
+      {"array", core_array},         {"is_array", core_is_array},   {"encode", core_encode},
+      {"decode", core_decode},       {NULL, NULL}};
+  int bridge = lua_gettop(L);
+  lua_createtable(L, 0, 20);
+  lua_pushvalue(L, bridge);
+  luaL_setfuncs(L, functions, 1);
+  lua_pushlightuserdata(L, NULL);
+  lua_setfield(L, -2, "null");
+  luaL_getmetatable(L, TUREEN_ERROR_TYPE);
+  lua_setfield(L, -2, "error_type");
+  lua_pushvalue(L, bridge);
+  lua_pushvalue(L, -2);
+  lua_pushcclosure(L, core_import, 2);
+  lua_setfield(L, -2, "import");
+}

@@ -1,0 +1,129 @@
+/* Whole states, for programs that bring their own Lua: open, run a script, close. Every step is protected. */
+#include <lua5.4/lualib.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tureen_bridge_internal.h"
+
+/* Copies the text at `index` for Swift; without memory the message is lost, the status is not.          [-0, +0, -] */
+static void copy_text(lua_State *L, int index, tureen_bytes *out) {
+  size_t length = 0;
+  const char *text = lua_type(L, index) == LUA_TSTRING ? lua_tolstring(L, index, &length) : "unknown error";
+  if (text != NULL && length == 0) length = strlen(text);
+  out->data = malloc(length + 1);
+  out->length = out->data == NULL ? 0 : length;
+  if (out->data != NULL) memcpy(out->data, text, length);
+}
+
+static int open_protected(lua_State *L) {
+  const tureen_host *host = lua_touserdata(L, 1);
+  int *is_owned = lua_touserdata(L, 2);
+  luaL_openlibs(L);
+  luaL_getsubtable(L, LUA_REGISTRYINDEX, LUA_LOADED_TABLE);
+  *is_owned = 1;
+  tureen_bridge_open(L, host);
+  lua_setfield(L, -2, "tureen");
+  return 0;
+}
+
+struct lua_State *tureen_state_open(const tureen_host *host, tureen_bytes *error) {
+  int is_owned = 0;
+  lua_State *L = luaL_newstate();
+  if (L != NULL) {
+    lua_pushcfunction(L, open_protected);
+    lua_pushlightuserdata(L, (void *)host);
+    lua_pushlightuserdata(L, &is_owned);
+    if (lua_pcall(L, 2, 0, 0) == LUA_OK) return L;
+    copy_text(L, -1, error);
+    lua_close(L);
+  }
+  if (!is_owned) host->release(host->context);
+  return NULL;
+}
+
+typedef struct script {
+  const char *path; /* NULL: `text` */
+  const char *text;
+  size_t length;
+  const char *name;
+  int count;
+  const char *const *arguments;
+  int status; /* as tureen_state_run_file returns it, unless an error is raised */
+} script;
+
+/* The message of an error with where it came from; a tureen.Error as its text.                         [-1, +1, e] */
+static int describe(lua_State *L) {
+  const char *message = luaL_tolstring(L, 1, NULL);
+  luaL_traceback(L, L, message, 1);
+  return 1;
+}
+
+/* Makes the `arg` table.                                                                                [-0, +0, e] */
+static void set_arg(lua_State *L, const script *s) {
+  lua_createtable(L, s->count, 1);
+  lua_pushstring(L, s->path != NULL ? s->path : s->name);
+  lua_rawseti(L, -2, 0);
+  for (int i = 0; i < s->count; i++) {
+    lua_pushstring(L, s->arguments[i]);
+    lua_rawseti(L, -2, i + 1);
+  }
+  lua_setglobal(L, "arg");
+}
+
+/* Polls until nothing is pending; a false answer becomes the script's error.                            [-0, +0, e] */
+static void run_pending(lua_State *L) {
+  if (!tureen_bridge_existing(L)) return;
+  lua_getfield(L, -1, "run");
+  lua_call(L, 0, 2);
+  if (!lua_toboolean(L, -2) && !tureen_bridge_failed(L)) {
+    luaL_tolstring(L, -1, NULL);
+    lua_error(L);
+  }
+  lua_pop(L, 3);
+}
+
+static int run_protected(lua_State *L) {
+  script *s = lua_touserdata(L, 1);
+  lua_settop(L, 0);
+  set_arg(L, s);
+  int status = s->path != NULL ? luaL_loadfilex(L, s->path, NULL) : luaL_loadbufferx(L, s->text, s->length, s->name, NULL);
+  if (status != LUA_OK) {
+    s->status = 2;
+    return 1; /* the message */
+  }
+  luaL_checkstack(L, s->count + 4, "too many arguments");
+  for (int i = 0; i < s->count; i++) lua_pushstring(L, s->arguments[i]);
+  lua_call(L, s->count, 0);
+  run_pending(L);
+  return 0;
+}
+
+static int run(lua_State *L, script *s, tureen_bytes *error) {
+  error->data = NULL;
+  error->length = 0;
+  int top = lua_gettop(L);
+  if (!lua_checkstack(L, 4)) return 1;
+  lua_pushcfunction(L, describe);
+  lua_pushcfunction(L, run_protected);
+  lua_pushlightuserdata(L, s);
+  int status = lua_pcall(L, 1, 1, top + 1);
+  if (status != LUA_OK) s->status = 1;
+  if (s->status != 0) copy_text(L, -1, error);
+  else if (tureen_bridge_failed(L)) s->status = 1;
+  lua_settop(L, top);
+  return s->status;
+}
+
+int tureen_state_run_file(struct lua_State *L, const char *path, int count, const char *const *arguments,
+                          tureen_bytes *error) {
+  script s = {.path = path, .count = count, .arguments = arguments};
+  return run(L, &s, error);
+}
+
+int tureen_state_run_text(struct lua_State *L, const char *text, size_t length, const char *name,
+                          tureen_bytes *error) {
+  script s = {.text = text, .length = length, .name = name};
+  return run(L, &s, error);
+}
+
+void tureen_state_close(struct lua_State *L) { lua_close(L); }

@@ -1,0 +1,134 @@
+import JSON
+
+/// Every service and action a script can call, and what each accepts.
+enum Action: Sendable {
+  case smartStore(SmartStoreAction)
+  case mobileSync(MobileSyncAction)
+  case getInfo
+
+  /// The services, in the order `forcePluginsAvailable` lists them.
+  static let services = ["com.salesforce.mobilesync", "com.salesforce.sdkinfo", "com.salesforce.smartstore"]
+
+  /// - Throws: `unknownService`, `unknownAction`.
+  init(service: String, action: String) throws(BridgeError) {
+    let found: Action?
+    switch service {
+    case "com.salesforce.smartstore": found = SmartStoreAction(rawValue: action).map(Action.smartStore)
+    case "com.salesforce.mobilesync": found = MobileSyncAction(rawValue: action).map(Action.mobileSync)
+    case "com.salesforce.sdkinfo": found = action == "getInfo" ? .getInfo : nil
+    default: throw .bridge(.unknownService, "unknown service '\(service)'")
+    }
+    guard let found else { throw .bridge(.unknownAction, "unknown action '\(action)' of service '\(service)'") }
+    self = found
+  }
+
+  /// True for actions that start long work; an interrupt refuses those.
+  var isLong: Bool { if case .mobileSync(let action) = self { action.isLong } else { false } }
+
+  /// True for the actions that run while no other does.
+  var isAboutAllStores: Bool { if case .smartStore(let action) = self { action.isAboutAllStores } else { false } }
+
+  var fields: [Shape.Field] {
+    switch self {
+    case .smartStore(let action): action.fields
+    case .mobileSync(let action): action.fields
+    case .getInfo: []
+    }
+  }
+
+  /// Rules that concern more than one key. - Throws: `invalidArguments`.
+  func checkTogether(_ arguments: JSONObject) throws(BridgeError) {
+    func has(_ key: String) -> Bool { !(arguments[key]?.isNull ?? true) }
+    switch self {
+    case .smartStore(.removeFromSoup) where !has("entryIds") && !has("querySpec"):
+      throw .bridge(.invalidArguments, "argument 'entryIds' is missing, expected it or 'querySpec'")
+    case .mobileSync(.reSync), .mobileSync(.getSyncStatus), .mobileSync(.deleteSync):
+      guard has("syncId") || has("syncName") else {
+        throw .bridge(.invalidArguments, "Neither syncId nor syncName were specified")
+      }
+    default: break
+    }
+  }
+}
+
+extension ActionCall {
+  /// The config keys every action accepts.
+  private static let configFields: [Shape.Field] = [
+    .optional("isGlobalStore", .boolean), .optional("storeName", .string),
+  ]
+
+  /// Decodes and checks the arguments of an action.
+  /// - Throws: `invalidArguments`, naming the key.
+  init(_ action: Action, text: [UInt8]) throws(BridgeError) {
+    let value: JSONValue
+    do { value = try JSONValue(parsing: text) } catch {
+      throw .bridge(.invalidArguments, "the arguments are not JSON: \(error.message) at offset \(error.offset)")
+    }
+    guard let object = value.objectValue else { throw Self.wrong("args", "an object", value) }
+    var arguments = try Shape.checked(object, Self.configFields + action.fields, at: "")
+    try action.checkTogether(arguments)
+    let store = StoreReference(
+      name: arguments["storeName"]?.stringValue ?? StoreReference.defaultName,
+      isGlobal: arguments["isGlobalStore"]?.boolValue ?? false)
+    arguments["storeName"] = nil
+    arguments["isGlobalStore"] = nil
+    self.init(store: store, arguments: arguments, rawArguments: text)
+  }
+}
+
+extension SmartStoreAction {
+  private static let soupName = Shape.Field.required("soupName", .string)
+  private static let indexes = Shape.Field.required(
+    "indexes", .array(.object([.required("path", .string), .required("type", .string)])))
+  private static let querySpec = Shape.object([
+    .required("queryType", .string), .optional("indexPath", .string), .optional("smartSql", .string),
+    .optional("orderPath", .string), .optional("order", .string), .optional("pageSize", .integer),
+    .optional("selectPaths", .array(.string)),
+  ])
+
+  var fields: [Shape.Field] {
+    switch self {
+    case .soupExists, .getSoupIndexSpecs, .removeSoup, .clearSoup: [Self.soupName]
+    case .registerSoup: [Self.soupName, Self.indexes]
+    case .alterSoup: [Self.soupName, Self.indexes, .optional("reIndexData", .boolean)]
+    case .reIndexSoup: [Self.soupName, .required("paths", .array(.string))]
+    case .upsertSoupEntries:
+      [Self.soupName, .required("entries", .array(.anyObject)), .optional("externalIdPath", .string)]
+    case .retrieveSoupEntries: [Self.soupName, .required("entryIds", .array(.integer))]
+    case .removeFromSoup:
+      [Self.soupName, .optional("entryIds", .array(.integer)), .optional("querySpec", Self.querySpec)]
+    case .querySoup: [Self.soupName, .required("querySpec", Self.querySpec)]
+    case .runSmartQuery: [.required("querySpec", Self.querySpec)]
+    case .moveCursorToPageIndex: [.required("cursorId", .any), .required("index", .integer)]
+    case .closeCursor: [.required("cursorId", .any)]
+    case .getDatabaseSize, .removeStore: []
+    case .getAllStores, .getAllGlobalStores, .removeAllStores, .removeAllGlobalStores: []
+    }
+  }
+}
+
+extension MobileSyncAction {
+  private static let options = Shape.object([
+    .optional("mergeMode", .string), .optional("fieldlist", .array(.string)),
+  ])
+  private static let upTarget = Shape.object([
+    .optional("createFieldlist", .array(.string)), .optional("updateFieldlist", .array(.string)),
+  ])
+
+  var fields: [Shape.Field] {
+    switch self {
+    case .syncDown:
+      [
+        .required("target", .anyObject), .required("soupName", .string), .optional("options", Self.options),
+        .optional("syncName", .string),
+      ]
+    case .syncUp:
+      [
+        .required("target", Self.upTarget), .required("soupName", .string), .required("options", Self.options),
+        .optional("syncName", .string),
+      ]
+    case .reSync, .getSyncStatus, .deleteSync: [.optional("syncId", .integer), .optional("syncName", .string)]
+    case .cleanResyncGhosts: [.required("syncId", .integer)]
+    }
+  }
+}

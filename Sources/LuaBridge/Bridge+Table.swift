@@ -1,0 +1,63 @@
+import CLuaBridge
+import Glibc
+
+extension Bridge {
+  /// The table of functions C calls; it keeps the bridge alive until C releases it, which must happen exactly once.
+  public func makeTable() -> tureen_host {
+    tureen_host(
+      context: Unmanaged.passRetained(self).toOpaque(),
+      call: { context, request, refusal in
+        Bridge.answer(refusal) { () throws(BridgeError) -> Int64 in
+          try Bridge.from(context).call(request.pointee)
+        }
+      },
+      waiting: { context in Int64(Bridge.from(context).mailbox.answerWake()) },
+      take: { context, out in
+        guard let message = Bridge.from(context).mailbox.take() else { return 0 }
+        out.pointee = tureen_message(
+          call: message.call, kind: message.kind.rawValue, payload: message.payload.release())
+        return 1
+      },
+      wait_fd: { context in Bridge.from(context).mailbox.descriptor },
+      wake: { context in Bridge.from(context).mailbox.wake() },
+      interrupted: { context in Bridge.from(context).hasInterrupt ? 1 : 0 },
+      configure: { context, json, length, refusal in
+        Bridge.answer(refusal) { () throws(BridgeError) -> Int32 in
+          try Bridge.from(context).configure(Array(UnsafeRawBufferPointer(start: json, count: length)))
+          return 1
+        }
+      },
+      release: { context in
+        guard let context else { return }
+        Unmanaged<Bridge>.fromOpaque(context).takeRetainedValue().close()
+      })
+  }
+
+  private static func from(_ context: UnsafeMutableRawPointer?) -> Bridge {
+    Unmanaged<Bridge>.fromOpaque(context!).takeUnretainedValue()
+  }
+
+  private func call(_ request: tureen_request) throws(BridgeError) -> Int64 {
+    try call(
+      service: Self.text(request.service, request.service_length),
+      action: Self.text(request.action, request.action_length),
+      store: StoreReference(
+        name: request.store_name.map { Self.text($0, request.store_name_length) } ?? StoreReference.defaultName,
+        isGlobal: request.is_global_store != 0),
+      arguments: Array(UnsafeRawBufferPointer(start: request.arguments, count: request.arguments_length)))
+  }
+
+  private static func text(_ start: UnsafePointer<CChar>, _ length: Int) -> String {
+    String(decoding: UnsafeRawBufferPointer(start: start, count: length), as: UTF8.self)
+  }
+
+  /// What `body` returns, or 0 with the error in `refusal`.
+  private static func answer<Status: FixedWidthInteger>(
+    _ refusal: UnsafeMutablePointer<tureen_bytes>, _ body: () throws(BridgeError) -> Status
+  ) -> Status {
+    do throws(BridgeError) { return try body() } catch {
+      refusal.pointee = Payload(error.serialized).release()
+      return 0
+    }
+  }
+}

@@ -1,0 +1,107 @@
+import CLuaBridge
+import Glibc
+import JSON
+
+/// One Lua state's way into the core: takes its calls, runs them on the stores' lanes, and posts what comes of them.
+///
+/// `call`, `take` and `close` belong to the Lua thread; `interrupt` may come from any.
+public final class Bridge: @unchecked Sendable {
+  let mailbox: Mailbox
+  private let host: any BridgeHost
+  private let lanes = Lanes()
+  private var lastCall: Int64 = 0  // Lua thread only
+  // Touched only with `lock` held.
+  private let lock = Lock()
+  private var isInterrupted = false, isClosed = false
+
+  /// - Throws: when the process has no descriptor left for the mailbox.
+  public convenience init(host: any BridgeHost) throws(BridgeError) {
+    try self.init(host: host, mailboxCapacity: Tuning.mailboxCapacity)
+  }
+
+  /// For tests of a mailbox that is full.
+  package init(host: any BridgeHost, mailboxCapacity: Int) throws(BridgeError) {
+    mailbox = try Mailbox(capacity: mailboxCapacity)
+    self.host = host
+  }
+
+  /// Refuses syncs from now on and wakes the script's poll. Stopping the syncs that run is the host's part.
+  ///
+  /// `tureen.run` then goes on until what is pending has ended and returns false; `tureen.poll` raises when nothing is.
+  public func interrupt() {
+    lock.withLock { isInterrupted = true }
+    mailbox.wake()
+  }
+
+  var hasInterrupt: Bool { lock.withLock { isInterrupted } }
+  private var hasClosed: Bool { lock.withLock { isClosed } }
+
+  /// Accepts a call and returns its id. Everything that can be wrong with it is answered through the mailbox.
+  /// - Throws: `mailboxFull`, when there is no place for the answer.
+  func call(service: String, action name: String, store: StoreReference, arguments: [UInt8]) throws(BridgeError) -> Int64 {
+    let action: Result<Action, BridgeError>
+    do { action = .success(try Action(service: service, action: name)) } catch { action = .failure(error) }
+    let isLong = (try? action.get())?.isLong ?? false
+    let places = isLong ? Tuning.placesOfSync : Tuning.placesOfCall
+    guard mailbox.book(places) else {
+      throw .bridge(.mailboxFull, "too many calls wait for their answers to be polled", isRetryable: true)
+    }
+    lastCall += 1
+    let ticket = CallTicket(id: lastCall, mailbox: mailbox, places: places)
+    switch action {
+    case .failure(let error): ticket.fail(error)
+    case .success where isLong && hasInterrupt:
+      ticket.fail(BridgeError.bridge(.interrupted, "interrupted: no further sync is started"))
+    case .success(let action):
+      lanes.submit(action.isAboutAllStores ? nil : store) { self.run(action, arguments, ticket) }
+    }
+    return ticket.id
+  }
+
+  /// On a lane's thread.
+  private func run(_ action: Action, _ arguments: [UInt8], _ ticket: CallTicket) {
+    if action.isLong, hasClosed { return ticket.fail(BridgeError.bridge(.closed, "the bridge is closed")) }
+    do {
+      let call = try ActionCall(action, text: arguments)
+      switch action {
+      case .smartStore(let action): ticket.succeed(try host.smartStore(action, call))
+      case .mobileSync(let action):
+        if let payload = try host.mobileSync(action, call, onUpdate: { ticket.update($0) }) { ticket.succeed(payload) }
+      case .getInfo: ticket.succeed(try info())
+      }
+    } catch {
+      ticket.fail(error)
+    }
+  }
+
+  private func info() throws -> [UInt8] {
+    var info = try host.sdkInfo()
+    if info["forcePluginsAvailable"] == nil {
+      info["forcePluginsAvailable"] = .array(Action.services.map(JSONValue.string))
+    }
+    return JSONValue.object(info).serialized()
+  }
+
+  /// - Throws: when the text is no object, or the host refuses the settings.
+  func configure(_ text: [UInt8]) throws(BridgeError) {
+    do {
+      let value = try JSONValue(parsing: text)
+      guard let options = value.objectValue else { throw ActionCall.wrong("options", "an object", value) }
+      try host.configure(options)
+    } catch {
+      throw BridgeError(describing: error)
+    }
+  }
+
+  /// Drops what waits for the script, lets accepted store calls finish, then shuts the host down. Safe twice.
+  func close() {
+    let isFirst = lock.withLock { () -> Bool in
+      defer { isClosed = true }
+      return !isClosed
+    }
+    guard isFirst else { return }
+    mailbox.close()
+    lanes.close()
+    host.shutdown()
+  }
+}

@@ -1,0 +1,141 @@
+import Glibc
+
+/// Runs jobs on threads of its own: those of one store in the order they came, those of different stores side by side.
+///
+/// A job without a store waits until every lane is at rest, and what comes after it waits for it.
+final class Lanes: @unchecked Sendable {
+  typealias Job = @Sendable () -> Void
+
+  private struct Entry {
+    let store: StoreReference?
+    let job: Job
+  }
+
+  // All state is touched only with `lock` held.
+  private let lock = Lock()
+  private let threadLimit: Int
+  private var lanes: [StoreReference: Queue<Job>] = [:]  // jobs of lanes that are ready or running
+  private var ready = Queue<StoreReference>()  // lanes that wait for a thread
+  private var held = Queue<Entry>()  // behind a job that runs alone, that one included
+  private var alone: Job?  // waits for a thread
+  private var running = 0, isAloneRunning = false, isClosed = false
+  private var threads: [pthread_t] = []
+  private var sleeping = 0
+
+  init(threadLimit: Int = Tuning.storeThreads) {
+    self.threadLimit = threadLimit
+  }
+
+  /// Adds a job; from any thread, never blocks. After `close` it is dropped.
+  /// - Parameter store: Whose lane it belongs to; nil for a job that runs alone.
+  func submit(_ store: StoreReference?, _ job: @escaping Job) {
+    lock.withLock {
+      guard !isClosed else { return }
+      held.append(Entry(store: store, job: job))
+      admit()
+    }
+  }
+
+  /// Waits until all jobs have run, then ends the threads. Not from a job. Safe twice.
+  func close() {
+    let hasNoThread = lock.withLock { () -> Bool in
+      isClosed = true
+      return threads.isEmpty
+    }
+    if hasNoThread { runAll() }  // no job came, or no thread could be made for it
+    let ended = lock.withLock { () -> [pthread_t] in
+      while !isAtRest { lock.wait() }
+      lock.broadcast()
+      defer { threads = [] }
+      return threads
+    }
+    for thread in ended { pthread_join(thread, nil) }
+  }
+
+  private var isAtRest: Bool { held.isEmpty && alone == nil && running == 0 && lanes.isEmpty }
+
+  /// Moves jobs from `held` to where a thread finds them, as far as the order allows.
+  private func admit() {
+    while let entry = held.head, alone == nil, !isAloneRunning {
+      if let store = entry.store {
+        if lanes[store] == nil { ready.append(store) }
+        lanes[store, default: Queue()].append(entry.job)
+      } else if lanes.isEmpty {
+        alone = entry.job
+      } else {
+        break
+      }
+      _ = held.popFirst()
+    }
+    provideThreads()
+  }
+
+  private func provideThreads() {
+    guard !ready.isEmpty || alone != nil else { return }
+    if sleeping > 0 { lock.broadcast() } else if threads.count < threadLimit { startThread() }
+  }
+
+  private func startThread() {
+    var thread = pthread_t()
+    let context = Unmanaged.passRetained(self)
+    let status = pthread_create(
+      &thread, nil,
+      { context in
+        Unmanaged<Lanes>.fromOpaque(context!).takeRetainedValue().work()
+        return nil
+      }, context.toOpaque())
+    // Without a new thread those that run take the job; without any, the next submit or close does.
+    if status == 0 { threads.append(thread) } else { context.release() }
+  }
+
+  /// What a thread does.
+  private func work() {
+    var all = sigset_t()
+    sigfillset(&all)
+    pthread_sigmask(SIG_BLOCK, &all, nil)  // signals belong to the program's own threads
+    runAll()
+  }
+
+  /// Runs whatever is ready, until the lanes are closed.
+  private func runAll() {
+    while let (store, job) = next() {
+      job()
+      finished(store)
+    }
+  }
+
+  /// Waits for a job; nil when the lanes are closed and nothing is left.
+  private func next() -> (StoreReference?, Job)? {
+    lock.withLock {
+      while true {
+        if let job = alone {
+          alone = nil
+          isAloneRunning = true
+          running += 1
+          return (nil, job)
+        }
+        if let store = ready.popFirst(), let job = lanes[store]?.popFirst() {
+          running += 1
+          return (store, job)
+        }
+        if isClosed, isAtRest { return nil }
+        sleeping += 1
+        lock.wait()
+        sleeping -= 1
+      }
+    }
+  }
+
+  private func finished(_ store: StoreReference?) {
+    lock.withLock {
+      running -= 1
+      if let store {
+        if lanes[store]?.isEmpty ?? true { lanes[store] = nil } else { ready.append(store) }
+      } else {
+        isAloneRunning = false
+      }
+      admit()
+      if isClosed, isAtRest { lock.broadcast() }
+    }
+  }
+}

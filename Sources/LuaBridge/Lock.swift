@@ -1,0 +1,32 @@
+import Glibc
+
+/// A mutex with a condition. Guards a few lines of memory; never held across I/O, a callback or a call into C code.
+/// Plain pthreads, so that the thread sanitizer sees the order it makes.
+final class Lock: @unchecked Sendable {
+  private let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
+  private let condition = UnsafeMutablePointer<pthread_cond_t>.allocate(capacity: 1)
+
+  init() {
+    pthread_mutex_init(mutex, nil)
+    pthread_cond_init(condition, nil)
+  }
+
+  deinit {
+    pthread_cond_destroy(condition)
+    pthread_mutex_destroy(mutex)
+    condition.deallocate()
+    mutex.deallocate()
+  }
+
+  func withLock<T>(_ body: () -> T) -> T {
+    pthread_mutex_lock(mutex)
+    defer { pthread_mutex_unlock(mutex) }
+    return body()
+  }
+
+  /// Sleeps until `broadcast`, with the lock released meanwhile. Only inside `withLock`, in a loop that tests.
+  func wait() { pthread_cond_wait(condition, mutex) }
+
+  /// Wakes all who wait. Only inside `withLock`.
+  func broadcast() { pthread_cond_broadcast(condition) }
+}

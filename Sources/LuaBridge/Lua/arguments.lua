@@ -1,0 +1,173 @@
+--- What the plug-ins' functions accept: the store config in front, optional arguments, the callbacks at the end.
+local core = ...
+local calls = core.import "calls"
+
+local M = {}
+
+--- function -> {start = function(success, error, ...), is_sync = boolean}: how `await` calls it.
+M.starters = setmetatable({}, { __mode = "k" })
+
+--- The type of a value as error messages name it.
+function M.type_name(value)
+  if value == core.null then return "null" end
+  if core.is_array(value) then return "array" end
+  return type(value)
+end
+
+--- Raises: "registerSoup: argument 2 'indexSpecs' must be an array of tables, got string".
+function M.wrong(caller, position, name, expected, value)
+  core.raise("invalidArguments", ("%s: argument %d '%s' must be %s, got %s")
+    :format(caller, position, name, expected, M.type_name(value)))
+end
+
+local function is_list(value)
+  if type(value) ~= "table" then return false end
+  return core.is_array(value) or rawget(value, 1) ~= nil or next(value) == nil
+end
+
+local function is_string(value) return type(value) == "string" end
+local function is_table(value) return type(value) == "table" and not core.is_array(value) end
+local function to_integer(value) return type(value) == "number" and math.tointeger(value) or nil end
+local function is_integer(value) return to_integer(value) ~= nil end
+local function is_boolean(value) return type(value) == "boolean" end
+
+local function is_cursor(value)
+  return is_table(value) and value.cursorId ~= nil and is_integer(value.currentPageIndex)
+end
+
+local function is_ids_or_spec(value)
+  return is_list(value) or (is_table(value) and rawget(value, "queryType") ~= nil)
+end
+
+--- kind -> {how it is called in messages, test, test of each element}
+local kinds = {
+  string = { "a string", is_string },
+  integer = { "an integer", is_integer },
+  boolean = { "a boolean", is_boolean },
+  table = { "a table", is_table },
+  cursor = { "a cursor", is_cursor },
+  tables = { "an array of tables", is_list, is_table, "a table" },
+  strings = { "an array of strings", is_list, is_string, "a string" },
+  integers = { "an array of integers", is_list, is_integer, "an integer" },
+  ids_or_spec = { "an array of entry ids or a query spec", is_ids_or_spec },
+  id_or_name = { "a sync id or a sync name", function(value) return is_string(value) or is_integer(value) end },
+}
+
+--- The value to send, checked; nil for an optional one that is nil or null.
+local function check(caller, position, param, value)
+  local name, kind, is_optional = param[1], kinds[param[2]], param.optional
+  if is_optional and (value == nil or value == core.null) then return nil end
+  local expected, test, element_test, element_name = table.unpack(kind, 1, 4)
+  if not test(value) then M.wrong(caller, position, name, expected, value) end
+  if element_test then
+    for i, element in ipairs(value) do
+      if not element_test(element) then
+        M.wrong(caller, position, ("%s[%d]"):format(name, i), element_name, element)
+      end
+    end
+    if #value == 0 and not core.is_array(value) then return core.array() end
+  end
+  if param[2] == "integer" then return to_integer(value) end
+  return value
+end
+
+local function config_from_table(caller, value)
+  local is_global, name = rawget(value, "isGlobalStore"), rawget(value, "storeName")
+  if is_global == core.null then is_global = false end
+  if name == core.null then name = nil end
+  if type(is_global) ~= "boolean" then M.wrong(caller, 1, "storeConfig.isGlobalStore", "a boolean", is_global) end
+  if name ~= nil and type(name) ~= "string" then M.wrong(caller, 1, "storeConfig.storeName", "a string", name) end
+  return { isGlobalStore = is_global, storeName = name }
+end
+
+--- The store a call means, and how many arguments said so (0 or 1).
+local function read_config(caller, given)
+  local value = given[1]
+  if given.n == 0 then return { isGlobalStore = false }, 0 end
+  if value == nil or value == core.null then
+    core.raise("invalidArguments", ("%s: argument 1 must not be %s; leave the store config out or give one")
+      :format(caller, value == nil and "nil" or "null"))
+  end
+  if type(value) == "boolean" then return { isGlobalStore = value }, 1 end
+  if type(value) == "table" then
+    if rawget(value, "isGlobalStore") ~= nil then return config_from_table(caller, value), 1 end
+    if rawget(value, "storeName") ~= nil then
+      core.raise("invalidArguments",
+        ("%s: argument 1 has a storeName but no isGlobalStore, which a store config needs"):format(caller))
+    end
+  end
+  return { isGlobalStore = false }, 0
+end
+
+--- Where the callbacks begin: at the first function, else behind the last parameter.
+local function callbacks_at(given, shift, count)
+  for i = shift + 1, math.min(given.n, shift + count) do
+    if type(given[i]) == "function" then return i end
+  end
+  return shift + count + 1
+end
+
+local function check_callback(caller, position, name, value)
+  if value == nil or value == core.null then return nil end
+  if type(value) ~= "function" then M.wrong(caller, position, name, "a function", value) end
+  return value
+end
+
+--- Checks what stands before position `stop` against the parameters; the values in order, nil for what is missing.
+local function read_parameters(spec, given, shift, stop)
+  local values = {}
+  for i, param in ipairs(spec.params) do
+    local position = shift + i
+    local value
+    if position < stop then value = given[position] end
+    if value == nil and position >= stop and position <= given.n and not param.optional then
+      M.wrong(spec.name, position, param[1], kinds[param[2]][1], given[position])
+    end
+    values[i] = check(spec.name, position, param, value)
+  end
+  return values
+end
+
+--- Makes a function with the plug-ins' calling rules.
+---
+--- `spec`: `name`; `params`, a list of `{name, kind, optional = boolean}`; `has_store`, whether a store config may
+--- lead; `is_sync`, whether it answers several times; `insert(given, at)`, to put in arguments a caller may leave out,
+--- `at` the position of the first one; `send(success, error, config, values)`, with the checked arguments.
+function M.define(spec)
+  local count = #spec.params
+  local function read(given)
+    local config, shift = {}, 0
+    if spec.has_store then config, shift = read_config(spec.name, given) end
+    if spec.insert then spec.insert(given, shift + 1) end
+    return config, shift
+  end
+  local function start(success, failure, ...)
+    local given = table.pack(...)
+    local config, shift = read(given)
+    spec.send(success, failure, config, read_parameters(spec, given, shift, shift + count + 1))
+  end
+  local function call(...)
+    local given = table.pack(...)
+    local config, shift = read(given)
+    local at = callbacks_at(given, shift, count)
+    local values = read_parameters(spec, given, shift, at)
+    local success = check_callback(spec.name, at, "success", given[at])
+    local failure = check_callback(spec.name, at + 1, "error", given[at + 1])
+    spec.send(success, failure, config, values)
+  end
+  M.starters[call] = { start = start, is_sync = spec.is_sync or false }
+  return call
+end
+
+--- A `send` for the common case: one action whose keys are the store's and `keys`, in the order of the parameters.
+function M.action(service, action, keys)
+  return function(success, failure, config, values)
+    local args = config
+    for i, key in ipairs(keys) do args[key] = values[i] end
+    calls.exec(success, failure, service, action, args)
+  end
+end
+
+M.is_list = is_list
+
+return M

@@ -1,0 +1,203 @@
+--- The raw bridge: `exec` sends a call, `poll` and `run` deliver the answers.
+local core = ...
+local guard = core.import "guard"
+local event = core.import "event"
+
+---@class tureen.Error
+---@field domain string      which part failed: "bridge", "store", "sync", "network"...
+---@field code string        stable; switch on it
+---@field message string     for people
+---@field retryable boolean  the same call may succeed later
+---@field source string?     "service:action"
+
+local M = {}
+
+-- Kinds of messages, as in tureen_bridge.h.
+local RESULT, ERROR, UPDATE, END, FAIL = 1, 2, 3, 4, 5
+local is_sync_news = { [UPDATE] = true, [END] = true, [FAIL] = true }
+-- The store a call means when it names none; the native side has the same constant.
+local DEFAULT_STORE = "defaultStore"
+
+local calls, live = {}, 0            -- id -> {success, error, source, is_global, store_name}; how many
+local deferred, first, last = {}, 1, 0 -- functions to run at the next poll
+local polling = false
+
+--- An error value of the domain `bridge`.
+---@return tureen.Error
+function M.new_error(code, message, extra)
+  local err = { domain = "bridge", code = code, message = message, retryable = false }
+  for key, value in pairs(extra or {}) do err[key] = value end
+  return setmetatable(err, core.error_type)
+end
+
+--- Runs `fn(...)` at the next poll, never inside the caller.
+function M.defer(fn, ...)
+  last = last + 1
+  deferred[last] = table.pack(fn, ...)
+  core.wake()
+end
+event.defer = M.defer
+
+--- How many calls will still be answered.
+function M.pending()
+  return live + (last - first + 1)
+end
+
+local function check_callback(position, name, fn)
+  if fn ~= nil and fn ~= core.null and type(fn) ~= "function" then
+    core.raise("invalidArguments",
+      ("exec: argument %d '%s' must be a function, got %s"):format(position, name, type(fn)))
+  end
+  if fn ~= core.null then return fn end
+end
+
+local function check_string(position, name, value)
+  if type(value) ~= "string" then
+    core.raise("invalidArguments",
+      ("exec: argument %d '%s' must be a string, got %s"):format(position, name, type(value)))
+  end
+end
+
+--- The one object an action gets. The plug-ins' form, a list that starts with their version, is taken as well.
+local function unwrap(args)
+  if args == nil or args == core.null then return {} end
+  if type(args) ~= "table" then
+    core.raise("invalidArguments", ("exec: argument 5 'args' must be a table, got %s"):format(type(args)))
+  end
+  if rawget(args, 1) == nil and not core.is_array(args) then return args end
+  local at = 1
+  local head = rawget(args, 1)
+  if type(head) == "string" and head:find("pluginSDKVersion", 1, true) == 1 then at = 2 end
+  local object = rawget(args, at)
+  if object == nil or object == core.null then return {} end
+  if type(object) ~= "table" then
+    core.raise("invalidArguments", ("exec: argument 5 'args[%d]' must be a table, got %s"):format(at, type(object)))
+  end
+  return object
+end
+
+local function fail(call, err)
+  if type(err) == "table" then err.source = call.source end
+  guard.invoke(call.error, err)
+end
+
+--- Sends a call. `success(payload)` or `error(err)` runs at a later poll, exactly once; for a sync, `success(sync)` at
+--- every change, and `error(err)` at most once and last.
+---@param success fun(payload: any)?
+---@param err_callback fun(err: tureen.Error)?
+---@param service string  such as "com.salesforce.smartstore"
+---@param action string   such as "pgSoupExists"
+---@param args table?     the action's arguments
+function M.exec(success, err_callback, service, action, args)
+  success = check_callback(1, "success", success)
+  err_callback = check_callback(2, "error", err_callback)
+  check_string(3, "service", service)
+  check_string(4, "action", action)
+  args = unwrap(args)
+  local store_name = rawget(args, "storeName")
+  local call = {
+    success = success,
+    error = err_callback,
+    source = service .. ":" .. action,
+    is_global = rawget(args, "isGlobalStore") == true,
+    store_name = type(store_name) == "string" and store_name or DEFAULT_STORE,
+  }
+  local id, refusal = core.call(service, action, args)
+  if id then
+    calls[id] = call
+    live = live + 1
+  else
+    M.defer(fail, call, refusal)
+  end
+end
+
+--- The `sync` event: the state, and which store it belongs to.
+local function tell_listeners(call, state)
+  if type(state) ~= "table" or not event.has_listeners("sync") then return end
+  local detail = {}
+  for key, value in pairs(state) do detail[key] = value end
+  detail.isGlobalStore = call.is_global
+  detail.storeName = call.store_name
+  event.emit("sync", detail)
+end
+
+local function dispatch(kind, id, payload)
+  local call = calls[id]
+  if call == nil then return end
+  if kind ~= UPDATE then
+    calls[id] = nil
+    live = live - 1
+  end
+  if kind == ERROR or kind == FAIL then
+    fail(call, payload)
+  elseif kind == RESULT or kind == UPDATE or kind == END then
+    guard.invoke(call.success, payload)
+  end
+  if is_sync_news[kind] then tell_listeners(call, kind == FAIL and payload.sync or payload) end
+end
+
+--- What waits now; what comes while it is delivered waits for the next time.
+local function deliver_batch()
+  local delivered = 0
+  local waiting, stop = core.waiting(), last
+  while first <= stop do
+    local job = deferred[first]
+    deferred[first] = nil
+    first = first + 1
+    guard.invoke(table.unpack(job, 1, job.n))
+    delivered = delivered + 1
+  end
+  for _ = 1, waiting do
+    local kind, id, payload = core.take()
+    if kind == nil then break end
+    dispatch(kind, id, payload)
+    delivered = delivered + 1
+  end
+  return delivered
+end
+
+local function deliver(caller)
+  if polling then
+    core.raise("invalidArguments", caller .. ": called from inside a callback, which poll itself is delivering")
+  end
+  polling = true
+  local ok, delivered = pcall(core.on_main, deliver_batch)
+  polling = false
+  if not ok then error(delivered, 0) end
+  return delivered
+end
+
+local function interruption()
+  return M.new_error("interrupted", "interrupted")
+end
+
+--- Runs the callbacks that are waiting, on the main state. Sleeps at most `timeout_ms` for the first one.
+---@param timeout_ms number?  milliseconds; 0 when left out
+---@return integer delivered
+function M.poll(timeout_ms)
+  if timeout_ms == nil then timeout_ms = 0 end
+  if math.type(timeout_ms) == nil or timeout_ms < 0 or timeout_ms ~= timeout_ms then
+    core.raise("invalidArguments", ("poll: argument 1 'timeoutMs' must be a number from 0 on, got %s")
+      :format(type(timeout_ms) == "number" and tostring(timeout_ms) or type(timeout_ms)))
+  end
+  if core.interrupted() and M.pending() == 0 and not polling then error(interruption(), 0) end
+  if not polling then core.wait(timeout_ms) end
+  return deliver("poll")
+end
+
+--- Polls until nothing is pending.
+---@return boolean ok  false when an error reached the default `tureen.onerror` or the run was interrupted
+---@return any err      that error
+function M.run()
+  if polling then deliver("run") end
+  while M.pending() > 0 do
+    core.wait(-1)
+    deliver("run")
+  end
+  local failure = guard.take_failure()
+  if failure then return false, failure.err end
+  if core.interrupted() then return false, interruption() end
+  return true
+end
+
+return M

@@ -1,0 +1,126 @@
+--- Events: `document` as web pages know it, and the short forms `on`, `once`, `off`.
+local core = ...
+local guard = core.import "guard"
+
+---@class tureen.Event
+---@field type string
+---@field detail any
+
+---@class tureen.document
+local M = {}
+
+--- name -> list of {fn, kind = "document" | "on" | "once", gone = boolean}, in the order they were added.
+local listeners = {}
+
+--- Set by the calls module: runs a function at the next poll.
+M.defer = nil
+
+local function check(caller, name, fn)
+  if type(name) ~= "string" then
+    core.raise("invalidArguments",
+      ("%s: argument 1 'type' must be a string, got %s"):format(caller, type(name)))
+  end
+  if type(fn) ~= "function" then
+    core.raise("invalidArguments",
+      ("%s: argument 2 'listener' must be a function, got %s"):format(caller, type(fn)))
+  end
+end
+
+local function find(name, fn, is_document)
+  for i, entry in ipairs(listeners[name] or {}) do
+    if entry.fn == fn and (entry.kind == "document") == is_document then return i, entry end
+  end
+end
+
+--- A new list takes the place of the old one, so that an event being delivered keeps its own.
+local function remove(name, position)
+  local rest = table.move(listeners[name], 1, position - 1, 1, {})
+  listeners[name][position].gone = true
+  listeners[name] = table.move(listeners[name], position + 1, #listeners[name], position, rest)
+end
+
+local function add(name, fn, kind)
+  local entry = { fn = fn, kind = kind, gone = false }
+  local list = table.move(listeners[name] or {}, 1, #(listeners[name] or {}), 1, {})
+  list[#list + 1] = entry
+  listeners[name] = list
+  return entry
+end
+
+local function deliver(name, entry, detail)
+  if entry.gone then return end
+  if entry.kind == "document" then
+    guard.invoke(entry.fn, { type = name, detail = detail })
+    return
+  end
+  if entry.kind == "once" then
+    local position = find(name, entry.fn, false)
+    if position then remove(name, position) end
+  end
+  guard.invoke(entry.fn, detail)
+end
+
+--- `deviceready` has always happened already: whoever asks later is still told.
+local function tell_late(name, entry)
+  if name == "deviceready" and M.defer then M.defer(deliver, name, entry, core.null) end
+end
+
+--- Calls `listener` with `{type, detail}` at each event of this type. Adding one twice changes nothing.
+---@param name string
+---@param listener fun(event: tureen.Event)
+function M.addEventListener(name, listener)
+  check("addEventListener", name, listener)
+  if find(name, listener, true) then return end
+  tell_late(name, add(name, listener, "document"))
+end
+
+---@param name string
+---@param listener fun(event: tureen.Event)
+function M.removeEventListener(name, listener)
+  check("removeEventListener", name, listener)
+  local position = find(name, listener, true)
+  if position then remove(name, position) end
+end
+
+--- Calls `listener` with the detail of each event of this type.
+---@param name string
+---@param listener fun(detail: any)
+function M.on(name, listener)
+  check("on", name, listener)
+  tell_late(name, add(name, listener, "on"))
+end
+
+--- Calls `listener` with the detail of the next event of this type.
+---@param name string
+---@param listener fun(detail: any)
+function M.once(name, listener)
+  check("once", name, listener)
+  tell_late(name, add(name, listener, "once"))
+end
+
+--- Ends what `on` or `once` began.
+---@param name string
+---@param listener fun(detail: any)
+function M.off(name, listener)
+  check("off", name, listener)
+  local position = find(name, listener, false)
+  if position then remove(name, position) end
+end
+
+--- True when somebody listens.
+function M.has_listeners(name)
+  return listeners[name] ~= nil and #listeners[name] > 0
+end
+
+--- Tells all who listen now, in the order they came. Their errors are reported, and disturb nobody.
+function M.emit(name, detail)
+  for _, entry in ipairs(listeners[name] or {}) do
+    deliver(name, entry, detail)
+  end
+end
+
+guard.announce = function(err, traceback)
+  M.emit("uncaughtError", { error = err, traceback = traceback })
+end
+
+return M

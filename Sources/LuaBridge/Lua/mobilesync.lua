@@ -1,0 +1,98 @@
+--- Syncing between soups and the server.
+---
+--- Every function takes an optional store config first (see `tureen.smartstore`); the last two arguments are `success`
+--- and `error`. `syncDown`, `syncUp` and `reSync` call `success(sync)` at every change of the sync: first with status
+--- RUNNING, last with DONE or STOPPED. `error(err)` is called once when a sync cannot start or ends FAILED; then
+--- `err.sync` is its state. Each change is a `sync` event as well.
+local core = ...
+local arguments = core.import "arguments"
+local calls = core.import "calls"
+
+---@class tureen.SyncState
+---@field _soupEntryId integer  the sync's id
+---@field type "syncDown"|"syncUp"
+---@field name string?
+---@field target table
+---@field options table
+---@field soupName string
+---@field status "NEW"|"STOPPED"|"RUNNING"|"DONE"|"FAILED"
+---@field progress integer      0 to 100
+---@field totalSize integer     -1 until known
+---@field maxTimeStamp integer  newest modification stored, ms since 1970 UTC; -1 until known
+
+---@class tureen.mobilesync
+local M = {
+  MERGE_MODE = { OVERWRITE = "OVERWRITE", LEAVE_IF_CHANGED = "LEAVE_IF_CHANGED" },
+}
+
+local SERVICE = "com.salesforce.mobilesync"
+local define, action = arguments.define, arguments.action
+
+local SOUP = { "soupName", "string" }
+local SYNC_NAME = { "syncName", "string", optional = true }
+
+-- syncDown([config,] target, soupName, options, [syncName,] success, error)
+M.syncDown = define {
+  name = "syncDown", has_store = true, is_sync = true,
+  params = { { "target", "table" }, SOUP, { "options", "table", optional = true }, SYNC_NAME },
+  send = action(SERVICE, "syncDown", { "target", "soupName", "options", "syncName" }),
+}
+
+--- The target may be left out: then the soup's name stands where it belongs. Null means an empty one.
+local function insert_target(given, at)
+  if type(given[at]) == "string" then
+    table.move(given, at, given.n, at + 1)
+    given.n = given.n + 1
+    given[at] = {}
+  elseif given[at] == core.null then
+    given[at] = {}
+  end
+end
+
+-- syncUp([config,] [target,] soupName, options, [syncName,] success, error)
+M.syncUp = define {
+  name = "syncUp", has_store = true, is_sync = true, insert = insert_target,
+  params = { { "target", "table" }, SOUP, { "options", "table" }, SYNC_NAME },
+  send = action(SERVICE, "syncUp", { "target", "soupName", "options", "syncName" }),
+}
+
+--- The keys that say which sync: a text is a name, a number an id.
+local function with_sync(config, which)
+  if type(which) == "string" then
+    config.syncId, config.syncName = core.null, which
+  else
+    config.syncId, config.syncName = math.tointeger(which), core.null
+  end
+  return config
+end
+
+local function about_sync(name, is_sync, convert)
+  M[name] = define {
+    name = name, has_store = true, is_sync = is_sync, params = { { "syncIdOrName", "id_or_name" } },
+    send = function(success, failure, config, values)
+      if success and convert then
+        local inner = success
+        success = function(payload) return inner(convert(payload)) end
+      end
+      calls.exec(success, failure, SERVICE, name, with_sync(config, values[1]))
+    end,
+  }
+end
+
+-- reSync([config,] syncIdOrName, success, error)
+about_sync("reSync", true)
+-- getSyncStatus([config,] syncIdOrName, ...): the sync state, tureen.null when there is none
+about_sync("getSyncStatus", false, function(state)
+  if type(state) == "table" and state._soupEntryId ~= nil then return state end
+  return core.null
+end)
+-- deleteSync([config,] syncIdOrName, ...): "OK", also when there was none
+about_sync("deleteSync", false)
+
+-- cleanResyncGhosts([config,] syncId, ...): how many entries were removed
+M.cleanResyncGhosts = define {
+  name = "cleanResyncGhosts", has_store = true, params = { { "syncId", "integer" } },
+  send = action(SERVICE, "cleanResyncGhosts", { "syncId" }),
+}
+
+return M

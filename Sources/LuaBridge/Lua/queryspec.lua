@@ -1,0 +1,86 @@
+--- Builders of query specs. A falsy argument of the model (nil, null, false, 0, "") keeps the default.
+local core = ...
+
+---@class tureen.QuerySpec
+---@field queryType "exact"|"range"|"like"|"match"|"smart"
+---@field indexPath string?
+---@field matchKey any
+---@field likeKey string?
+---@field beginKey any
+---@field endKey any
+---@field smartSql string?
+---@field orderPath string?
+---@field order "ascending"|"descending"
+---@field pageSize integer
+---@field selectPaths string[]?
+
+local M = {}
+
+local DEFAULT_PAGE_SIZE = 10 -- the plug-ins' own
+
+local function given(value)
+  if value == nil or value == core.null or value == false or value == 0 or value == "" then return nil end
+  return value
+end
+
+--- A key of null means no key, but 0, false and "" are keys.
+local function key(value)
+  if value ~= core.null then return value end
+end
+
+local function spec(query_type, path, order, page_size, order_path, select_paths)
+  return {
+    queryType = query_type,
+    indexPath = given(path),
+    orderPath = given(order_path) or given(path),
+    order = given(order) or "ascending",
+    pageSize = given(page_size) or DEFAULT_PAGE_SIZE,
+    selectPaths = given(select_paths),
+  }
+end
+
+--- All entries of a soup, ordered by `path`.
+---@return tureen.QuerySpec
+function M.buildAllQuerySpec(path, order, pageSize, selectPaths)
+  return spec("range", path, order, pageSize, nil, selectPaths)
+end
+
+--- Entries whose `path` equals `matchKey`. Mind the order: the page size stands before the order.
+---@return tureen.QuerySpec
+function M.buildExactQuerySpec(path, matchKey, pageSize, order, orderPath, selectPaths)
+  local result = spec("exact", path, order, pageSize, orderPath, selectPaths)
+  result.matchKey = key(matchKey)
+  return result
+end
+
+--- Entries whose `path` lies between the keys, both included; a missing key is no bound.
+---@return tureen.QuerySpec
+function M.buildRangeQuerySpec(path, beginKey, endKey, order, pageSize, orderPath, selectPaths)
+  local result = spec("range", path, order, pageSize, orderPath, selectPaths)
+  result.beginKey, result.endKey = key(beginKey), key(endKey)
+  return result
+end
+
+--- Entries whose `path` is like `likeKey`, with `%` and `_` as wild cards.
+---@return tureen.QuerySpec
+function M.buildLikeQuerySpec(path, likeKey, order, pageSize, orderPath, selectPaths)
+  local result = spec("like", path, order, pageSize, orderPath, selectPaths)
+  result.likeKey = key(likeKey)
+  return result
+end
+
+--- Entries that match a full-text expression in `path`, or anywhere when `path` is nil.
+---@return tureen.QuerySpec
+function M.buildMatchQuerySpec(path, matchKey, order, pageSize, orderPath, selectPaths)
+  local result = spec("match", path, order, pageSize, orderPath, selectPaths)
+  result.matchKey = key(matchKey)
+  return result
+end
+
+--- Rows of a smart SQL statement.
+---@return tureen.QuerySpec
+function M.buildSmartQuerySpec(smartSql, pageSize)
+  return { queryType = "smart", smartSql = key(smartSql), pageSize = given(pageSize) or DEFAULT_PAGE_SIZE }
+end
+
+return M

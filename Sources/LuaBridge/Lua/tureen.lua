@@ -1,0 +1,58 @@
+--- Tureen for Lua scripts: the functions every script needs, and the modules.
+local core = ...
+local guard = core.import "guard"
+local event = core.import "event"
+local calls = core.import "calls"
+local async = core.import "async"
+
+---@class tureen
+---@field onerror (fun(err: any, traceback: string))?  gets errors no callback caught; nil: stderr, and the run fails
+local M = {
+  null = core.null,
+  array = core.array,
+  json = { encode = core.encode, decode = core.decode },
+  exec = calls.exec,
+  poll = calls.poll,
+  run = calls.run,
+  pending = calls.pending,
+  async = async.async,
+  await = async.await,
+  on = event.on,
+  once = event.once,
+  off = event.off,
+  document = event,
+  smartstore = core.import "smartstore",
+  mobilesync = core.import "mobilesync",
+  sdkinfo = core.import "sdkinfo",
+}
+
+--- A descriptor that is readable while `poll` would deliver something. Do not read from it or close it.
+---@return integer
+function M.fd()
+  return core.fd()
+end
+
+--- Sets home, org and so on, before the first use; raises when a setting is unknown or wrong, or comes too late.
+---@param options table
+function M.configure(options)
+  if type(options) ~= "table" then
+    core.raise("invalidArguments",
+      ("configure: argument 1 'options' must be a table, got %s"):format(type(options)))
+  end
+  local ok, err = core.configure(options)
+  if not ok then error(err, 2) end
+end
+
+-- `tureen.onerror = f` reaches the guard; reading it gives back what was set.
+return setmetatable(M, {
+  __index = function(_, key)
+    if key == "onerror" then return guard.onerror end
+  end,
+  __newindex = function(table, key, value)
+    if key ~= "onerror" then return rawset(table, key, value) end
+    if value ~= nil and type(value) ~= "function" then
+      core.raise("invalidArguments", ("tureen.onerror must be a function, got %s"):format(type(value)))
+    end
+    guard.onerror = value
+  end,
+})

@@ -1,0 +1,12 @@
+/// Limits of the bridge.
+enum Tuning {
+  /// Messages one mailbox may hold or have promised. A call books its places when it is accepted; 100,000 waiting
+  /// messages of the usual size take about 30 MB.
+  static let mailboxCapacity = 100_000
+  /// Places of a call that answers once.
+  static let placesOfCall = 1
+  /// Places of a sync: its start, the latest progress and its end may wait together.
+  static let placesOfSync = 3
+  /// Threads that run store calls at once. Each serves one store at a time, so more help only scripts with more stores.
+  static let storeThreads = 8
+}
