@@ -1,6 +1,8 @@
 import AsyncHTTPClient
+import Glibc
 import NIOCore
 import NIOHTTP1
+import NIOPosix
 
 extension HTTPTransport {
   static func settings(_ configuration: TransportConfiguration) -> HTTPClient.Configuration {
@@ -10,7 +12,8 @@ extension HTTPTransport {
       connect: .milliseconds(configuration.connectTimeoutMs), read: .milliseconds(configuration.idleTimeoutMs),
       write: .milliseconds(configuration.idleTimeoutMs))
     settings.connectionPool = .init(
-      idleTimeout: .milliseconds(Tuning.keepAliveMs), concurrentHTTP1ConnectionsPerHostSoftLimit: Tuning.connectionsPerHost)
+      idleTimeout: .milliseconds(Tuning.keepAliveMs),
+      concurrentHTTP1ConnectionsPerHostSoftLimit: Tuning.connectionsPerHost)
     // RetryPolicy decides about a second try, and it knows which request waits for it.
     settings.connectionPool.retryConnectionEstablishment = false
     // The collector counts what comes out of the decompression, so one place holds the limit.
@@ -24,9 +27,10 @@ extension HTTPTransport {
     _ method: HTTPMethod, url: String, headers: [(name: String, value: String)], body: [UInt8]?
   ) throws(RestError) -> HTTPClient.Request {
     var fields = HTTPHeaders(headers.map { ($0.name, $0.value) })
-    let isLoopback = WebAddress(url)?.isLoopback ?? false
-    if configuration.compression && !isLoopback && !fields.contains(name: "accept-encoding") {
-      fields.add(name: "Accept-Encoding", value: "gzip")
+    if !fields.contains(name: "accept-encoding") {
+      // Said in both cases: the library asks for compression when nothing is said.
+      let isLoopback = WebAddress(url)?.isLoopback ?? false
+      fields.add(name: "Accept-Encoding", value: configuration.compression && !isLoopback ? "gzip" : "identity")
     }
     do {
       return try HTTPClient.Request(
@@ -44,15 +48,21 @@ extension HTTPTransport {
     if let tooLarge = error as? ResponseCollector.TooLarge {
       return .responseTooLarge(tooLarge.limit)
     }
-    if Task.isCancelled { return RestError(code: .cancelled, message: "the request was cancelled", outcome: outcome) }
-    switch error as? HTTPClientError {
-    case .cancelled?, .alreadyShutdown?: return .shutDown(outcome: outcome)
-    case let known?:
-      return RestError(
-        code: .noResponse, message: "no answer from \(host): \(Self.sentence(known))", outcome: outcome)
-    case nil:
-      return RestError(code: .noResponse, message: "no answer from \(host): \(error)", outcome: outcome)
+    if Task.isCancelled { return .cancelled(outcome: outcome) }
+    if let known = error as? HTTPClientError, known == .cancelled || known == .alreadyShutdown {
+      return .shutDown(outcome: outcome)
     }
+    return RestError(code: .noResponse, message: "no answer from \(host): \(Self.sentence(error))", outcome: outcome)
+  }
+
+  private static func sentence(_ error: any Error) -> String {
+    if let error = error as? HTTPClientError { return sentence(error) }
+    let connecting = error as? NIOConnectionError
+    // When every address of the host failed, the last one's reason is as good as any.
+    if let cause = (connecting?.connectionErrors.last?.error ?? error) as? IOError {
+      return String(cString: strerror(cause.errnoCode))
+    }
+    return connecting == nil ? "\(error)" : "its name cannot be resolved"
   }
 
   private static func sentence(_ error: HTTPClientError) -> String {
@@ -67,6 +77,10 @@ extension HTTPTransport {
 }
 
 extension RestError {
+  static func cancelled(outcome: Outcome) -> RestError {
+    RestError(code: .cancelled, message: "the request was cancelled", outcome: outcome)
+  }
+
   static func shutDown(outcome: Outcome) -> RestError {
     RestError(code: .shutDown, message: "the client is shut down", outcome: outcome)
   }

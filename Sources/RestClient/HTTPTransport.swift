@@ -64,6 +64,7 @@ public final class HTTPTransport: Sendable {
   func exchange(
     _ method: HTTPMethod, url: String, headers: [(name: String, value: String)], body: [UInt8]?
   ) async throws(RestError) -> RestResponse {
+    guard !Task.isCancelled else { throw .cancelled(outcome: .notSent) }
     guard begin() else { throw .shutDown(outcome: .notSent) }
     defer { end() }
     let request = try makeRequest(method, url: url, headers: headers, body: body)

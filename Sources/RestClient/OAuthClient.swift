@@ -18,7 +18,8 @@ public struct OAuthClient: Sendable {
 
   /// Signs in.
   ///
-  /// - Parameter latestRefreshToken: Used in place of the credentials' own: where tokens rotate, only the newest is good.
+  /// - Parameter latestRefreshToken: Used in place of the credentials' own: where tokens rotate, only the newest is
+  ///   good.
   /// - Throws: ``RestError`` `.notAuthenticated` with the server's words when it refuses the credentials; `.httpStatus`
   ///   and `.noResponse` when the same credentials may do later.
   public func signIn(
@@ -26,9 +27,10 @@ public struct OAuthClient: Sendable {
   ) async throws(RestError) -> Session {
     let loginURL = credentials.loginURL
     let url = try WebAddress.url(path: "/services/oauth2/token", query: [], base: loginURL)
+    let form = PercentEncoding.form(credentials.form(latest: latestRefreshToken))
     // Asking twice makes two sessions at worst, so a lost answer is no reason to give up.
     let request = RestRequest(
-      .POST, "/services/oauth2/token", body: Array(PercentEncoding.form(credentials.form(latest: latestRefreshToken)).utf8),
+      .POST, "/services/oauth2/token", body: Array(form.utf8),
       contentType: "application/x-www-form-urlencoded", isRepeatable: true, requiresAuthentication: false)
     do {
       let response = try await sender.send(request, url: url, token: nil)

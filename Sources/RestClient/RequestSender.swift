@@ -56,12 +56,12 @@ struct RequestSender: Sendable {
       + request.headers
   }
 
-  private func pause(_ seconds: Double, because error: RestError) async throws(RestError) {
-    logger.debug("retry", metadata: ["wait": "\(seconds) s", "because": "\(error.code)"])
+  private func pause(_ seconds: Double, because failed: RestError) async throws(RestError) {
+    logger.debug("retry", metadata: ["wait": "\(seconds) s", "because": "\(failed.code)"])
     do {
       try await environment.sleep(seconds)
     } catch {
-      throw RestError(code: .cancelled, message: "the request was cancelled", outcome: .unknown)
+      throw .cancelled(outcome: failed.outcome)
     }
   }
 

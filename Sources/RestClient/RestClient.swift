@@ -3,7 +3,8 @@ public protocol RestClient: Sendable {
   /// The version every built path carries, such as `v66.0`.
   var apiVersion: String { get }
 
-  /// Sends a request and waits for the whole answer. Signs in, refreshes the session and repeats what is safe to repeat.
+  /// Sends a request and waits for the whole answer. Signs in, refreshes the session and repeats what is safe to
+  /// repeat.
   ///
   /// - Returns: Answers with status 2xx, 300 and 304.
   /// - Throws: ``RestError`` for everything else; `.cancelled` soon after the task is cancelled.

@@ -22,7 +22,8 @@ public struct RestRequest: Sendable {
   /// Parameters appended to the path. Names and values are plain text here; they are encoded when the request is sent.
   public var query: [(name: String, value: String)]
 
-  /// Headers beside `Authorization`, `Content-Type`, `Accept` and `Accept-Encoding`; one named here wins over the default.
+  /// Headers beside `Authorization`, `Content-Type`, `Accept` and `Accept-Encoding`; one named here wins over the
+  /// default.
   public var headers: [(name: String, value: String)]
 
   public var body: [UInt8]?

@@ -2,7 +2,8 @@ import JSON
 
 /// Builds the requests of the Salesforce REST API for one version.
 ///
-/// - Note: Ids, type and field names from records are encoded, so a value with `/` or `?` cannot reach another resource.
+/// - Note: Ids, type and field names from records are encoded, so a value with `/` or `?` cannot reach another
+///   resource.
 public struct SalesforceRequests: Sendable {
   /// Such as `v66.0`.
   public let apiVersion: String

@@ -36,8 +36,9 @@ actor SessionProvider {
 
   /// A session other than the one the server refused. Callers that come late get the one made meanwhile.
   ///
-  /// - Throws: ``RestError`` `.notAuthenticated` when the server refuses the credentials or there are none, `.cancelled`
-  ///   when the caller's task is cancelled (the renewal goes on for the others), else what kept the login host away.
+  /// - Throws: ``RestError`` `.notAuthenticated` when the server refuses the credentials or there are none,
+  ///   `.cancelled` when the caller's task is cancelled (the renewal goes on for the others), else what kept the login
+  ///   host away.
   func renewed(replacing refused: Session?) async throws(RestError) -> Session {
     if isClosed { throw .shutDown(outcome: .notSent) }
     if let rejection { throw rejection }
@@ -88,7 +89,7 @@ actor SessionProvider {
     return await withTaskCancellationHandler {
       await withCheckedContinuation { continuation in
         if Task.isCancelled {
-          continuation.resume(returning: .failure(Self.cancelled))
+          continuation.resume(returning: .failure(.cancelled(outcome: .notSent)))
         } else {
           waiting[id] = continuation
         }
@@ -99,8 +100,6 @@ actor SessionProvider {
   }
 
   private func abandon(_ id: UInt64) {
-    waiting.removeValue(forKey: id)?.resume(returning: .failure(Self.cancelled))
+    waiting.removeValue(forKey: id)?.resume(returning: .failure(.cancelled(outcome: .notSent)))
   }
-
-  private static let cancelled = RestError(code: .cancelled, message: "the request was cancelled", outcome: .notSent)
 }

@@ -21,7 +21,8 @@ public enum Tuning {
   /// connection the server has just closed.
   public static let keepAliveMs: Int64 = 20_000
 
-  /// Connections to one host. Above the number of syncs that usually run at once, below the 25 long calls an org allows.
+  /// Connections to one host. Above the number of syncs that usually run at once, below the 25 long calls an org
+  /// allows.
   public static let connectionsPerHost = 8
 
   /// Tries of one request, the first included.

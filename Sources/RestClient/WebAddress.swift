@@ -82,9 +82,7 @@ extension String {
     let needle = Array(text.utf8)
     var start = utf8.startIndex
     while start < utf8.endIndex {
-      if utf8[start...].starts(with: needle), let end = utf8.index(start, offsetBy: needle.count, limitedBy: utf8.endIndex) {
-        return start..<end
-      }
+      if utf8[start...].starts(with: needle) { return start..<utf8.index(start, offsetBy: needle.count) }
       start = utf8.index(after: start)
     }
     return nil

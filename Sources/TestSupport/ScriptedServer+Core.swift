@@ -104,7 +104,8 @@ final class ServerCore: @unchecked Sendable {  // all mutable state is touched i
       let answer = answer(to: request)
       resumeWaiters()
       if answer.delivery == .never { monitor.wait { isStopped } }
-      guard let wire = answer.wire(toHead: request.method == "HEAD"), connection.send(wire), answer.delivery == .whole else { break }
+      guard let wire = answer.wire(toHead: request.method == "HEAD"), connection.send(wire) else { break }
+      guard answer.delivery == .whole else { break }
     }
     monitor.change {
       connections.remove(socket)

@@ -1,6 +1,7 @@
 import Glibc
 
-/// A small HTTP/1.1 server on loopback for tests: it answers by script, misbehaves by script and remembers the requests.
+/// A small HTTP/1.1 server on loopback for tests: it answers by script, misbehaves by script and remembers the
+/// requests.
 ///
 /// Answers come from ``enqueue(_:)``, in order; when none is left, from the handler. One thread a connection, so a
 /// handler may block. Ends with ``stop()`` or with the last reference.

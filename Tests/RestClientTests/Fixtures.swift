@@ -1,0 +1,110 @@
+import Foundation
+import JSON
+import Logging
+import RestClient
+import Synchronization
+import TestSupport
+
+/// A retry environment without a clock: it notes the waits and returns at once.
+final class RecordedWaits: Sendable {
+  private let waits = Mutex<[Double]>([])
+
+  var seconds: [Double] { waits.withLock { $0 } }
+
+  /// - Parameter random: What every draw gives.
+  func environment(random: Double = 0.5, now: Double = 0) -> RetryEnvironment {
+    RetryEnvironment(
+      sleep: { seconds in self.waits.withLock { $0.append(seconds) } }, random: { random }, now: { now })
+  }
+}
+
+final class RecordedTraces: RestObserver {
+  private let traces = Mutex<[RestTrace]>([])
+
+  var all: [RestTrace] { traces.withLock { $0 } }
+  func requestFinished(_ trace: RestTrace) { traces.withLock { $0.append(trace) } }
+}
+
+/// Keeps every line of a logger, metadata included.
+final class RecordedLog: Sendable {
+  private let lines = Mutex<[String]>([])
+
+  var text: String { lines.withLock { $0.joined(separator: "\n") } }
+
+  var logger: Logger {
+    var logger = Logger(label: "test") { _ in Handler(log: self) }
+    logger.logLevel = .trace
+    return logger
+  }
+
+  private struct Handler: LogHandler {
+    let log: RecordedLog
+    var logLevel = Logger.Level.trace
+    var metadata: Logger.Metadata = [:]
+
+    subscript(metadataKey key: String) -> Logger.Metadata.Value? {
+      get { metadata[key] }
+      set { metadata[key] = newValue }
+    }
+
+    func log(event: LogEvent) {
+      log.lines.withLock { $0.append("\(event.level) \(event.message) \(event.metadata ?? [:])") }
+    }
+  }
+}
+
+func session(_ server: ScriptedServer, token: String = "token-1", refresh: String? = "refresh-1") -> Session {
+  Session(
+    accessToken: token, refreshToken: refresh, instanceURL: server.url, userId: "005U", orgId: "00DO",
+    loginURL: server.url, identityURL: server.url + "/id/00DO/005U")
+}
+
+func refreshCredentials(_ server: ScriptedServer) -> Credentials {
+  .refreshToken(loginURL: server.url, clientId: "app", clientSecret: nil, refreshToken: "refresh-1")
+}
+
+func tokenAnswer(_ server: ScriptedServer, token: String, refresh: String? = nil) -> ScriptedAnswer {
+  let rotated = refresh.map { #","refresh_token":"\#($0)""# } ?? ""
+  return .json(
+    #"{"access_token":"\#(token)","instance_url":"\#(server.url)","id":"\#(server.url)/id/00DO/005U""#
+      + #","issued_at":"1700000000000"\#(rotated)}"#)
+}
+
+let expired = ScriptedAnswer.restError(401, "INVALID_SESSION_ID", "Session expired or invalid")
+
+/// Runs `body` with a client of the server's org, and shuts the client down whatever happens.
+func withClient<R>(
+  _ server: ScriptedServer, session given: Session? = nil, credentials: Credentials? = nil,
+  configuration: TransportConfiguration = TransportConfiguration(), policy: RetryPolicy = .never,
+  waits: RecordedWaits = RecordedWaits(), observer: (any RestObserver)? = nil,
+  logger: Logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() },
+  onSessionChange: @escaping @Sendable (Session) async -> Void = { _ in },
+  _ body: (SalesforceClient) async throws -> R
+) async throws -> R {
+  let client = SalesforceClient(
+    session: given ?? (credentials == nil ? session(server) : nil), credentials: credentials,
+    transport: HTTPTransport(configuration), policy: policy, environment: waits.environment(), observer: observer,
+    logger: logger, onSessionChange: onSessionChange)
+  do {
+    let result = try await body(client)
+    await client.shutdown()
+    return result
+  } catch {
+    await client.shutdown()
+    throw error
+  }
+}
+
+/// The error of a call that must fail.
+func failure(_ body: () async throws -> some Any) async throws -> RestError {
+  do {
+    _ = try await body()
+  } catch let error as RestError {
+    return error
+  }
+  throw Unexpected(what: "the call succeeded")
+}
+
+struct Unexpected: Error {
+  let what: String
+}
