@@ -1,0 +1,138 @@
+import Database
+import JSON
+
+/// Turns a client's JSON value into what a column holds, or says why not.
+struct FieldCoercion {
+  let object: ObjectSchema
+  let field: FieldSchema
+
+  /// - Throws: ``SandboxError`` in the wording of Salesforce's write errors.
+  func value(_ json: JSONValue) throws(SandboxError) -> SQLValue {
+    if json.isNull { return field.type == .boolean ? .integer(0) : .null }
+    switch field.type {
+    case .boolean: return try boolean(json)
+    case .int: return try integer(json)
+    case .double, .currency, .percent: return try real(json)
+    case .date, .datetime: return try moment(json)
+    case .id, .reference: return try reference(json)
+    default: return try text(json)
+    }
+  }
+
+  // MARK: Text
+
+  private func text(_ json: JSONValue) throws(SandboxError) -> SQLValue {
+    guard let string = json.stringValue else { throw mismatch(json) }
+    let text = trimmed(string)
+    guard !text.isEmpty else { return .null }
+    guard text.utf16.count <= field.length else {
+      throw SandboxError(
+        status: 400, code: "STRING_TOO_LONG",
+        message: "\(field.label): data value too large: \(text) (max length=\(field.length))", fields: [field.name])
+    }
+    if field.type == .email, !isEmail(text) {
+      throw SandboxError(
+        status: 400, code: "INVALID_EMAIL_ADDRESS", message: "\(field.label): invalid email address: \(text)",
+        fields: [field.name])
+    }
+    return .text(text)
+  }
+
+  private func isEmail(_ text: String) -> Bool {
+    let parts = text.split(separator: "@", omittingEmptySubsequences: false)
+    guard parts.count == 2, !parts[0].isEmpty, !text.contains(where: \.isWhitespace) else { return false }
+    let labels = parts[1].split(separator: ".", omittingEmptySubsequences: false)
+    return labels.count >= 2 && labels.allSatisfy { !$0.isEmpty }
+  }
+
+  private func trimmed(_ text: String) -> String {
+    let head = text.drop(while: \.isWhitespace)
+    guard let last = head.lastIndex(where: { !$0.isWhitespace }) else { return "" }
+    return String(head[...last])
+  }
+
+  // MARK: Numbers, flags
+
+  private func boolean(_ json: JSONValue) throws(SandboxError) -> SQLValue {
+    switch (json.boolValue, json.stringValue?.lowercased()) {
+    case (let value?, _): return .integer(value ? 1 : 0)
+    case (_, "true"?): return .integer(1)
+    case (_, "false"?): return .integer(0)
+    default: throw mismatch(json)
+    }
+  }
+
+  private func integer(_ json: JSONValue) throws(SandboxError) -> SQLValue {
+    if json.stringValue?.isEmpty == true { return .null }
+    guard let value = json.stringValue.map({ Int64($0) }) ?? json.integerValue else { throw mismatch(json) }
+    guard field.precision == 0 || abs(Double(value)) < power(field.precision) else { throw outOfRange(json) }
+    return .integer(value)
+  }
+
+  private func real(_ json: JSONValue) throws(SandboxError) -> SQLValue {
+    if json.stringValue?.isEmpty == true { return .null }
+    guard let value = json.stringValue.map({ Double($0) }) ?? json.doubleValue, value.isFinite else {
+      throw mismatch(json)
+    }
+    guard field.precision == 0 || abs(value) < power(field.precision - field.scale) else { throw outOfRange(json) }
+    let unit = power(field.scale)
+    return .real((value * unit).rounded() / unit)
+  }
+
+  private func power(_ exponent: Int) -> Double { (0..<max(0, exponent)).reduce(1.0) { value, _ in value * 10 } }
+
+  private func outOfRange(_ json: JSONValue) -> SandboxError {
+    SandboxError(
+      status: 400, code: "NUMBER_OUTSIDE_VALID_RANGE",
+      message: "\(field.label): value outside of valid range on numeric field: \(plain(json))", fields: [field.name])
+  }
+
+  // MARK: Dates
+
+  private func moment(_ json: JSONValue) throws(SandboxError) -> SQLValue {
+    guard let text = json.stringValue else { throw mismatch(json) }
+    if text.isEmpty { return .null }
+    if field.type == .date {
+      // A moment is cut to its day.
+      guard let date = CivilDate(parsing: text.prefix(10)),
+        text.utf8.count == 10 || Timestamp.milliseconds(parsing: text) != nil
+      else { throw mismatch(json) }
+      return .text(date.text)
+    }
+    guard let milliseconds = Timestamp.milliseconds(parsing: text) else { throw mismatch(json) }
+    return .text(Timestamp.text(milliseconds / 1000))
+  }
+
+  // MARK: References
+
+  /// Shape and type only; whether the row exists is the writer's question.
+  private func reference(_ json: JSONValue) throws(SandboxError) -> SQLValue {
+    guard let text = json.stringValue else { throw mismatch(json) }
+    if trimmed(text).isEmpty { return .null }
+    guard let id = RecordID.normalized(text) else {
+      throw SandboxError(
+        status: 400, code: "MALFORMED_ID", message: "\(field.label): id value of incorrect type: \(text)",
+        fields: [field.name])
+    }
+    return .text(id)
+  }
+
+  /// The wording of Salesforce's JSON reader.
+  private func mismatch(_ json: JSONValue) -> SandboxError {
+    let kind: String
+    switch json {
+    case .string: kind = "VALUE_STRING"
+    case .integer: kind = "VALUE_NUMBER_INT"
+    case .number: kind = "VALUE_NUMBER_FLOAT"
+    case .bool(let value): kind = value ? "VALUE_TRUE" : "VALUE_FALSE"
+    case .array: kind = "START_ARRAY"
+    case .object: kind = "START_OBJECT"
+    case .null: kind = "VALUE_NULL"
+    }
+    let type = field.type.isText ? "string" : field.type.isReference ? "id" : field.type.rawValue
+    return .json("Cannot deserialize instance of \(type) from \(kind) value \(plain(json)) or request may be missing a "
+      + "required field")
+  }
+
+  private func plain(_ json: JSONValue) -> String { json.stringValue ?? json.text }
+}

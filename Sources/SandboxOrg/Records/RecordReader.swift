@@ -1,0 +1,58 @@
+import Database
+import JSON
+
+/// Finds single rows. On the org's queue.
+struct RecordReader {
+  enum Presence: Equatable { case live, deleted, missing }
+
+  let org: Org
+
+  func presence(of id: String, in object: ObjectSchema) throws(DatabaseError) -> Presence {
+    switch try org.connection.firstValue("SELECT IsDeleted FROM \(object.table) WHERE Id = ?", [.text(id)]) {
+    case .integer(0)?: return .live
+    case .some: return .deleted
+    case nil: return .missing
+    }
+  }
+
+  /// Ids of live rows with this value in a field that is unique or looked up by.
+  func ids(in object: ObjectSchema, where field: FieldSchema, is value: SQLValue) throws(DatabaseError) -> [String] {
+    let statement = try org.connection.statement(
+      "SELECT Id FROM \(object.table) WHERE \"\(field.name)\" = ? AND IsDeleted = 0 ORDER BY Id")
+    try statement.bind([value])
+    defer { statement.reset() }
+    var ids: [String] = []
+    while try statement.step() { ids.append(statement.string(0)) }
+    return ids
+  }
+
+  /// Rows as JSON texts in the order of `ids`; nil for those that are deleted or were never there.
+  func records(_ ids: [String?], of object: ObjectSchema, fields: [String], version: String) throws -> [[UInt8]?] {
+    let plan = try plan(object, fields: fields)
+    let renderer = RecordRenderer(plan, version: version)
+    let rows = try org.connection.prepare("SELECT rowid FROM \(object.table) WHERE Id = ? AND IsDeleted = 0")
+    let statement = try org.connection.prepare(plan.sql)
+    return try ids.map { id in
+      guard let id else { return nil }
+      rows.reset()
+      rows.bind(1, id)
+      guard try rows.step() else { return nil }
+      statement.reset()
+      statement.bind(1, rows.int64(0))
+      guard try statement.step() else { return nil }
+      var out: [UInt8] = []
+      renderer.append(statement, to: &out)
+      return out
+    }
+  }
+
+  /// - Parameter fields: Empty asks for every field.
+  private func plan(_ object: ObjectSchema, fields: [String]) throws(SandboxError) -> RecordPlan {
+    let names = fields.isEmpty ? object.fields.map(\.name) : fields
+    do throws(SOQLError) {
+      return try org.compiler(for: "").recordPlan(object, fields: names)
+    } catch {
+      throw SandboxError(status: 400, code: error.code, message: error.message)
+    }
+  }
+}

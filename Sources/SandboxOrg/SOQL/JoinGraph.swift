@@ -1,0 +1,120 @@
+/// The tables a statement touches: its object and the parents its paths walk to, as LEFT JOINs.
+struct JoinGraph {
+  /// One table, or several side by side where a reference may point to more than one object.
+  struct Node {
+    let tables: [(object: ObjectSchema, alias: String)]
+    /// Relationship name as in the schema; empty for the root.
+    let relationship: String
+    let parent: Int
+    /// SQL for the id of the row here.
+    let idExpression: String
+    var children: [String: Int] = [:]
+  }
+
+  private(set) var nodes: [Node]
+  private(set) var joins = ""
+  private let schema: OrgSchema
+  private let prefix: String
+  private let aliases: [String: [Name]]
+  private var aliasCount = 0
+
+  var root: ObjectSchema { nodes[0].tables[0].object }
+  var rootAlias: String { nodes[0].tables[0].alias }
+
+  /// - Parameter prefix: Starts every table alias, so that a sub-select can have a graph of its own.
+  init(_ object: ObjectSchema, schema: OrgSchema, aliases: [String: [Name]] = [:], prefix: String = "t") {
+    self.schema = schema
+    self.prefix = prefix
+    self.aliases = aliases
+    nodes = [
+      Node(tables: [(object, "\(prefix)0")], relationship: "", parent: 0, idExpression: "\(prefix)0.\"Id\"")
+    ]
+  }
+
+  /// `FROM "Contact" AS t0 LEFT JOIN …`
+  var fromClause: String { "FROM \(root.table) AS \(rootAlias)\(joins)" }
+
+  /// A field a path leads to.
+  struct Resolved {
+    let node: Int
+    let field: FieldSchema
+    /// Name of the object the field belongs to.
+    let entity: String
+    let expression: String
+    let position: Int
+    /// The row of the node may be missing.
+    let isThroughParent: Bool
+  }
+
+  mutating func resolve(_ path: FieldPath) throws(SOQLError) -> Resolved {
+    var names = path.names[...]
+    if names.count > 1, let replacement = replacement(of: names[0]) { names = replacement + names.dropFirst() }
+    guard let last = names.last else { throw .malformed("unexpected token: '\(path.text)'", at: path.position) }
+    guard names.count <= Tuning.relationshipHops + 1 else {
+      throw .invalidField("a path may walk at most \(Tuning.relationshipHops) relationships", at: path.position)
+    }
+    var node = 0
+    for name in names.dropLast() { node = try walk(from: node, name) }
+    return try column(last, of: node, position: last.position)
+  }
+
+  /// What stands for the first word of a path: nothing for the object's own name or alias.
+  private func replacement(of name: Name) -> ArraySlice<Name>? {
+    if let names = aliases[name.text.lowercased()] { return names[...] }
+    let isRelationship = root.relationship(name.text) != nil
+    return !isRelationship && name.text.lowercased() == root.name.lowercased() ? [] : nil
+  }
+
+  private mutating func walk(from parent: Int, _ name: Name) throws(SOQLError) -> Int {
+    let key = name.text.lowercased()
+    if let known = nodes[parent].children[key] { return known }
+    guard let (field, owner) = relationship(name, of: parent) else {
+      throw .noRelationship(name.text, at: name.position)
+    }
+    guard aliasCount < Tuning.relationshipsPerQuery else {
+      throw .malformed("a query may use at most \(Tuning.relationshipsPerQuery) relationships", at: name.position)
+    }
+    let reference = "\(owner).\"\(field.name)\""
+    var tables: [(object: ObjectSchema, alias: String)] = []
+    for target in field.referenceTo {
+      guard let object = schema.object(target) else { continue }
+      aliasCount += 1
+      let alias = "\(prefix)\(aliasCount)"
+      joins += " LEFT JOIN \(object.table) AS \(alias) ON \(alias).\"Id\" = \(reference)"
+      tables.append((object, alias))
+    }
+    guard !tables.isEmpty else { throw .noRelationship(name.text, at: name.position) }
+    nodes.append(
+      Node(
+        tables: tables, relationship: field.relationshipName ?? name.text, parent: parent,
+        idExpression: coalesced(tables.map { "\($0.alias).\"Id\"" })))
+    nodes[parent].children[key] = nodes.count - 1
+    return nodes.count - 1
+  }
+
+  private func relationship(_ name: Name, of node: Int) -> (FieldSchema, String)? {
+    for (object, alias) in nodes[node].tables {
+      if let field = object.relationship(name.text) { return (field, alias) }
+    }
+    return nil
+  }
+
+  private func column(_ name: Name, of node: Int, position: Int) throws(SOQLError) -> Resolved {
+    let found = nodes[node].tables.compactMap { table in
+      table.object.field(name.text).map { (field: $0, sql: "\(table.alias).\"\($0.name)\"", entity: table.object.name) }
+    }
+    guard let first = found.first else {
+      let entity = nodes[node].tables.count > 1 ? "Name" : nodes[node].tables[0].object.name
+      throw .noColumn(name.text, on: entity, at: position)
+    }
+    // coalesce() forgets how its columns compare.
+    let collation = found.count > 1 && first.field.type.isText ? " COLLATE NOCASE" : ""
+    return Resolved(
+      node: node, field: first.field, entity: first.entity, expression: coalesced(found.map(\.sql)) + collation,
+      position: position, isThroughParent: node != 0)
+  }
+
+  private func coalesced(_ expressions: [String]) -> String {
+    expressions.count == 1 ? expressions[0] : "coalesce(\(expressions.joined(separator: ", ")))"
+  }
+}

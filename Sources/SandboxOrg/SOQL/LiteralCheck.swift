@@ -1,0 +1,49 @@
+import Database
+
+/// Whether a literal fits a field, and what SQLite compares the column with.
+struct LiteralCheck {
+  let column: JoinGraph.Resolved
+
+  /// - Returns: `.null` for NULL and for empty text, which are one thing in SOQL; FALSE for the NULL of a flag.
+  func value(_ literal: Literal) throws(SOQLError) -> SQLValue {
+    let type = column.field.type
+    switch literal.value {
+    case .null: return type == .boolean ? .integer(0) : .null
+    case .bool(let value) where type == .boolean: return .integer(value ? 1 : 0)
+    case .number(let value, let isInteger) where type.isNumber:
+      return isInteger && abs(value) < 9e15 ? .integer(Int64(value)) : .real(value)
+    case .string(let text, _, let hasPatternEscape) where type.isText || type.isReference:
+      guard !hasPatternEscape else {
+        throw .malformed("Invalid string literal: '\\%' and '\\_' can only be used with LIKE", at: literal.position)
+      }
+      if text.isEmpty { return .null }
+      return type.isReference ? .text(try id(text, literal)) : .text(text)
+    case .date(let text) where type == .date: return .text(text)
+    case .dateTime(let milliseconds) where type == .datetime: return .text(moment(milliseconds))
+    default: throw mismatch(literal)
+    }
+  }
+
+  private func id(_ text: String, _ literal: Literal) throws(SOQLError) -> String {
+    guard let id = RecordID.normalized(text) else {
+      throw .invalidOperator("invalid ID field: \(text)", at: literal.position)
+    }
+    return id
+  }
+
+  /// Stored moments end in `.000`; a literal's own fraction keeps its place in text order.
+  private func moment(_ milliseconds: Int64) -> String {
+    let seconds = (milliseconds >= 0 ? milliseconds : milliseconds - 999) / 1000
+    let fraction = String(1000 + Int(milliseconds - seconds * 1000)).dropFirst()
+    return Timestamp.text(seconds).dropLast(8) + fraction + "+0000"
+  }
+
+  func mismatch(_ literal: Literal) -> SOQLError {
+    let type = column.field.type
+    let name = type.isText ? "string" : type.isNumber ? (type == .int ? "int" : "double") : type.rawValue
+    let quotes = type.isText || type.isReference ? "should be enclosed in quotes" : "should not be enclosed in quotes"
+    return .invalidField(
+      "value of filter criterion for field '\(column.field.name)' must be of type \(name) and \(quotes)",
+      at: literal.position)
+  }
+}

@@ -1,0 +1,59 @@
+/// What an org starts with when its database is new.
+public enum Seed: Sendable, Equatable {
+  /// 200 accounts and 5,000 contacts, the same ones each time.
+  case standard
+  case custom(accounts: Int, contacts: Int)
+  /// Users only.
+  case none
+
+  var accounts: Int {
+    switch self {
+    case .standard: return 200
+    case .custom(let accounts, _): return max(0, accounts)
+    case .none: return 0
+    }
+  }
+  var contacts: Int {
+    switch self {
+    case .standard: return 5_000
+    case .custom(_, let contacts): return max(0, contacts)
+    case .none: return 0
+    }
+  }
+}
+
+/// How a pretend org is set up. What is nil is made up at random when the database is new and kept in it.
+public struct SandboxConfiguration: Sendable {
+  /// A file, created when it is not there; nil keeps the org in memory.
+  public var databasePath: String?
+  /// Only loopback addresses are accepted: `127.0.0.1`, `::1` or `localhost`.
+  public var host = "127.0.0.1"
+  /// 0 lets the system choose.
+  public var port = 0
+  public var username = "ada@sandbox.tureen.example"
+  public var password: String?
+  public var clientId = "tureen-sandbox-client"
+  public var clientSecret: String?
+  /// Seconds without a call after which an access token is no longer valid.
+  public var accessTokenLifetime: Int64 = 7_200
+  public var seed = Seed.standard
+  public var clock: any SandboxClock = SystemSandboxClock()
+  /// Records in a page, 1...2000. Below 200 it makes paging testable with few rows: it then overrules clients' wishes.
+  public var pageSize = 2_000
+
+  public init() {}
+}
+
+/// What a client needs to sign in.
+public struct SandboxCredentials: Sendable, CustomStringConvertible {
+  /// `http://127.0.0.1:<port>`: login, instance and identity host in one.
+  public let loginURL: String
+  public let username: String, password: String
+  public let clientId: String, clientSecret: String
+  /// Valid until it is revoked; a password sign-in issues none, as in a real org.
+  public let refreshToken: String
+  public let userId: String, organizationId: String
+
+  /// Without the secrets: descriptions end up in logs.
+  public var description: String { "\(username) at \(loginURL)" }
+}

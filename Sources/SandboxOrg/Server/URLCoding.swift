@@ -1,0 +1,47 @@
+/// Percent encoding and form fields.
+enum URLCoding {
+  /// - Parameter plusIsSpace: In queries and forms, not in paths.
+  /// - Returns: Malformed escapes stay as they are; bytes that are no UTF-8 become U+FFFD.
+  static func decoded(_ text: some StringProtocol, plusIsSpace: Bool) -> String {
+    let bytes = Array(text.utf8)
+    var out: [UInt8] = []
+    out.reserveCapacity(bytes.count)
+    var index = 0
+    while index < bytes.count {
+      if bytes[index] == 0x25, index + 2 < bytes.count, let high = digit(bytes[index + 1]),
+        let low = digit(bytes[index + 2])
+      {
+        out.append(high << 4 | low)
+        index += 3
+      } else {
+        out.append(plusIsSpace && bytes[index] == 0x2B ? 0x20 : bytes[index])
+        index += 1
+      }
+    }
+    return String(decoding: out, as: UTF8.self)
+  }
+
+  static func fields(_ text: some StringProtocol) -> [(name: String, value: String)] {
+    text.split(separator: "&").map { pair in
+      let parts = pair.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+      return (decoded(parts[0], plusIsSpace: true), parts.count > 1 ? decoded(parts[1], plusIsSpace: true) : "")
+    }
+  }
+
+  /// The segments of a path; empty ones at either end are dropped.
+  static func segments(_ path: some StringProtocol) -> [String] {
+    var parts = path.split(separator: "/", omittingEmptySubsequences: false).map { decoded($0, plusIsSpace: false) }
+    if parts.first == "" { parts.removeFirst() }
+    while parts.last == "" { parts.removeLast() }
+    return parts
+  }
+
+  private static func digit(_ byte: UInt8) -> UInt8? {
+    switch byte {
+    case 0x30...0x39: return byte - 0x30
+    case 0x41...0x46: return byte - 0x41 + 10
+    case 0x61...0x66: return byte - 0x61 + 10
+    default: return nil
+    }
+  }
+}
