@@ -1,0 +1,175 @@
+import JSON
+import RecordScan
+import SmartStore
+
+/// Dirty entries as they stand in the soup, scanned: flags and positions, no values. Immutable.
+final class DirtyBatch: Sendable {
+  /// What is looked for in each entry, compiled once for a whole sync.
+  struct Plan: Sendable {
+    let fields: TargetFields
+    let externalIdField: String?
+    /// Fields to send. The id and date fields are never sent as data.
+    let create: [String]?
+    let update: [String]?
+    let scan: ScanPlan
+
+    init(fields: TargetFields, externalIdField: String?, create: [String]?, update: [String]?) {
+      func sendable(_ list: [String]?) -> [String]? {
+        list?.filter { $0 != fields.id && $0 != fields.modificationDate }
+      }
+      self.fields = fields
+      self.externalIdField = externalIdField
+      self.create = sendable(create)
+      self.update = sendable(update)
+      let fixed = [
+        fields.id, fields.modificationDate, LocalField.type, LocalField.local, LocalField.created, LocalField.updated,
+        LocalField.deleted, externalIdField ?? fields.id,
+      ]
+      scan = ScanPlan(paths: fixed + (self.create ?? []) + (self.update ?? []))
+    }
+
+    /// Positions of the fixed values, in the order above; those of the field lists follow.
+    enum Field { static let id = 0, date = 1, type = 2, local = 3, created = 4, updated = 5, deleted = 6, externalId = 7, first = 8 }
+  }
+
+  let plan: Plan
+  let entryIds: [Int64]
+  let versions: [Int64]
+  private let text: [UInt8]
+  private let scanner: RecordScanner
+
+  /// - Throws: `ScanError` when the stored text is no JSON: somebody else wrote the file.
+  init(_ batch: EntryBatch, plan: Plan) throws {
+    self.plan = plan
+    entryIds = batch.ids
+    versions = batch.versions
+    text = batch.text
+    var scanner = RecordScanner(plan: plan.scan)
+    try batch.text.withUnsafeBytes { try scanner.scanArray($0) }
+    self.scanner = scanner
+  }
+
+  var count: Int { entryIds.count }
+
+  // MARK: Reading
+
+  private func value(_ i: Int, _ field: Int) -> ScannedValue { scanner.value(record: i, field: field) }
+
+  private func string(_ i: Int, _ field: Int) -> String? { text.withUnsafeBytes { value(i, field).string(in: $0) } }
+
+  /// The id field's value, be it the server's or a local one; nil when it is missing or empty.
+  func recordId(_ i: Int) -> String? { string(i, Plan.Field.id).flatMap { $0.isEmpty ? nil : $0 } }
+
+  /// The id when it can be one of the server's.
+  func serverId(_ i: Int) -> String? {
+    recordId(i).flatMap { $0.hasPrefix(LocalField.localIdPrefix) ? nil : $0 }
+  }
+
+  /// The sObject type. Without one, the text `null`: the server then refuses that record and names the reason.
+  func type(_ i: Int) -> String { string(i, Plan.Field.type) ?? "null" }
+
+  func stamp(_ i: Int) -> Int64? { string(i, Plan.Field.date).flatMap { TimeStamp.milliseconds($0) } }
+
+  func flags(_ i: Int) -> LocalFlags {
+    func flag(_ field: Int) -> Bool { value(i, field).kind == .true }
+    return LocalFlags(
+      isLocal: flag(Plan.Field.local), isCreated: flag(Plan.Field.created), isUpdated: flag(Plan.Field.updated),
+      isDeleted: flag(Plan.Field.deleted))
+  }
+
+  func action(_ i: Int) -> UploadAction { flags(i).action(hasExternalId: hasExternalId(i)) }
+
+  private func hasExternalId(_ i: Int) -> Bool {
+    guard plan.externalIdField != nil else { return false }
+    switch value(i, Plan.Field.externalId).kind {
+    case .number: return true
+    case .plainString, .escapedString:
+      let text = string(i, Plan.Field.externalId) ?? ""
+      return !text.isEmpty && !text.hasPrefix(LocalField.localIdPrefix)
+    default: return false
+    }
+  }
+
+  // MARK: Bodies
+
+  /// The text of a JSON array of records to send, cut out of the entries.
+  func records(_ indices: [Int], _ action: UploadAction, externalIdField: String?) -> [UInt8] {
+    var out: [UInt8] = [UInt8(ascii: "[")]
+    text.withUnsafeBytes { bytes in
+      for (n, i) in indices.enumerated() {
+        if n > 0 { out.append(UInt8(ascii: ",")) }
+        appendRecord(i, action, externalIdField, bytes, to: &out)
+      }
+    }
+    out.append(UInt8(ascii: "]"))
+    return out
+  }
+
+  private func appendRecord(
+    _ i: Int, _ action: UploadAction, _ externalIdField: String?, _ bytes: UnsafeRawBufferPointer, to out: inout [UInt8]
+  ) {
+    out.append(contentsOf: #"{"attributes":{"type":"#.utf8)
+    JSONText.appendQuoted(type(i), to: &out)
+    out.append(UInt8(ascii: "}"))
+    if action == .update {
+      out.append(contentsOf: #","Id":"#.utf8)
+      JSONText.appendQuoted(recordId(i) ?? "", to: &out)
+    }
+    if let externalIdField {
+      appendKey(externalIdField, to: &out)
+      value(i, Plan.Field.externalId).appendJSON(from: bytes, to: &out)
+    }
+    let list = (action == .update ? plan.update : plan.create) ?? []
+    let first = Plan.Field.first + (action == .update ? (plan.create ?? []).count : 0)
+    for (n, field) in list.enumerated() where field != externalIdField {
+      appendMember(i, field, value(i, first + n), bytes, to: &out)
+    }
+    out.append(UInt8(ascii: "}"))
+  }
+
+  private func appendMember(
+    _ i: Int, _ field: String, _ value: ScannedValue, _ bytes: UnsafeRawBufferPointer, to out: inout [UInt8]
+  ) {
+    switch value.kind {
+    case .missing: return
+    case .arrayStep:
+      guard let mapped = Projection.value(entry(i), field) else { return }
+      appendKey(field, to: &out)
+      mapped.append(to: &out)
+    default:
+      appendKey(field, to: &out)
+      value.appendJSON(from: bytes, to: &out)
+    }
+  }
+
+  private func appendKey(_ key: String, to out: inout [UInt8]) {
+    out.append(UInt8(ascii: ","))
+    JSONText.appendQuoted(key, to: &out)
+    out.append(UInt8(ascii: ":"))
+  }
+
+  /// A whole entry as a value: for the rare paths that need one.
+  func entry(_ i: Int) -> JSONObject {
+    let record = scanner.records[i]
+    return text.withUnsafeBytes { bytes in
+      (try? JSONValue(parsing: UnsafeRawBufferPointer(rebasing: bytes[record.start..<record.start + record.count])))?
+        .objectValue ?? [:]
+    }
+  }
+}
+
+/// Dotted paths into values. An array on the way is mapped.
+enum Projection {
+  static func value(_ object: JSONObject, _ path: String) -> JSONValue? {
+    value(.object(object), path.split(separator: ".", omittingEmptySubsequences: false)[...])
+  }
+
+  private static func value(_ json: JSONValue, _ path: ArraySlice<Substring>) -> JSONValue? {
+    guard let key = path.first else { return json }
+    switch json {
+    case .object(let object): return object[String(key)].flatMap { value($0, path.dropFirst()) }
+    case .array(let elements): return .array(elements.compactMap { value($0, path) })
+    default: return nil
+    }
+  }
+}

@@ -1,0 +1,30 @@
+import JSON
+import SmartStore
+
+/// The members that the engine keeps in every synced entry beside the server's.
+enum LocalField {
+  static let local = SoupField.local
+  static let created = "__locally_created__"
+  static let updated = "__locally_updated__"
+  static let deleted = "__locally_deleted__"
+  static let lastError = "__last_error__"
+  static let syncId = "__sync_id__"
+  /// The type stands where the server puts it.
+  static let type = "attributes.type"
+
+  /// An id that starts so was made here, before the server gave one.
+  static let localIdPrefix = "local_"
+
+  static let all = [local, created, updated, deleted, lastError, syncId]
+
+  static let clean: JSONObject = [
+    local: .bool(false), created: .bool(false), updated: .bool(false), deleted: .bool(false),
+  ]
+
+  /// What a record that comes from the server gets.
+  static func overlay(syncId id: Int64) -> JSONObject {
+    var overlay: JSONObject = [syncId: .integer(id)]
+    for (key, value) in clean { overlay[key] = value }
+    return overlay
+  }
+}

@@ -1,0 +1,125 @@
+import JSON
+import RestClient
+import SmartStore
+
+/// Why a sync could not start, or ended FAILED. Scripts, the host and the logs see it as ``json``.
+///
+/// What a server or the store reported keeps its own domain and code; ``cause`` is their error.
+public struct SyncError: Error, Sendable {
+  /// Codes of the domain `sync`. Stable: scripts and tests switch on them.
+  public enum Code: String, CaseIterable, Sendable {
+    /// The manager was stopped and accepts nothing until `restart`.
+    case managerStopped
+    case cannotRestart
+    case alreadyRunning
+    case noSuchSync
+    case duplicateName
+    /// Ghost cleaning of a sync up.
+    case wrongSyncType
+    case invalidTarget, invalidOptions, invalidArguments, invalidState
+    /// A record is to be created or updated, and nothing says which fields to send.
+    case noFieldlist
+    /// The server's answer has not the shape that was asked for.
+    case unexpectedAnswer
+    /// Another process runs this sync.
+    case runningElsewhere
+    /// Stopped or cancelled before the end: the error of calls that have no sync state to say so.
+    case stopped
+    case internalError
+  }
+
+  /// `sync`, `rest` or `store`.
+  public let domain: String
+  /// A ``Code``, or a code of the domain that reported the failure.
+  public let code: String
+  public let message: String
+  /// True when the same call, unchanged, may succeed later.
+  public let isRetryable: Bool
+  /// HTTP status, when a server answered.
+  public let status: Int?
+  /// The server's body as it came.
+  public let body: String?
+  /// The elements of the server's error array.
+  public let errors: [JSONValue]
+  public let cause: (any Error)?
+
+  public init(_ code: Code, _ message: String, isRetryable: Bool = false) {
+    domain = "sync"
+    self.code = code.rawValue
+    self.message = message
+    self.isRetryable = isRetryable
+    status = nil
+    body = nil
+    errors = []
+    cause = nil
+  }
+
+  /// Any error that came up in a run, in its own words.
+  public init(wrapping error: any Error) {
+    switch error {
+    case let error as SyncError: self = error
+    case let error as RestError: self.init(error)
+    case let error as StoreError:
+      self.init(
+        domain: "store", code: error.code.rawValue, message: error.message, isRetryable: error.isRetryable, cause: error)
+    case is CancellationError: self.init(.stopped, "the sync was stopped")
+    default: self.init(domain: "sync", code: Code.internalError.rawValue, message: "\(error)", isRetryable: false, cause: error)
+    }
+  }
+
+  private init(_ error: RestError) {
+    self.init(
+      domain: "rest", code: error.code.rawValue, message: error.message, isRetryable: error.isRetryable, cause: error,
+      status: error.status, body: error.body, errors: error.errors)
+  }
+
+  private init(
+    domain: String, code: String, message: String, isRetryable: Bool, cause: any Error, status: Int? = nil,
+    body: String? = nil, errors: [JSONValue] = []
+  ) {
+    self.domain = domain
+    self.code = code
+    self.message = message
+    self.isRetryable = isRetryable
+    self.status = status
+    self.body = body
+    self.errors = errors
+    self.cause = cause
+  }
+
+  /// What the `error` field of a sync state says: the server's body when there is one, else the message.
+  public var stateText: String { body.flatMap { $0.isEmpty ? nil : $0 } ?? message }
+
+  public var json: JSONObject {
+    var json: JSONObject = [
+      "domain": .string(domain), "code": .string(code), "message": .string(message), "retryable": .bool(isRetryable),
+    ]
+    if let status { json["status"] = .integer(Int64(status)) }
+    if let body { json["body"] = .string(body) }
+    if !errors.isEmpty { json["errors"] = .array(errors) }
+    return json
+  }
+
+  func has(_ code: Code) -> Bool { domain == "sync" && self.code == code.rawValue }
+}
+
+extension SyncError: Equatable {
+  public static func == (a: SyncError, b: SyncError) -> Bool { a.json == b.json }
+}
+
+extension SyncError: CustomStringConvertible {
+  public var description: String { "\(domain).\(code): \(message)" }
+}
+
+extension SyncError {
+  static func noSuchSync(_ reference: SyncReference) -> SyncError {
+    SyncError(.noSuchSync, "Sync \(reference) does not exist")
+  }
+
+  static func alreadyRunning(_ id: Int64) -> SyncError { SyncError(.alreadyRunning, "sync \(id) is still running") }
+
+  static func duplicateName(_ name: String, _ type: SyncType) -> SyncError {
+    let kind = type == .syncDown ? "sync down" : "sync up"
+    return SyncError(.duplicateName, "Failed to create \(kind): there is already a sync with name:\(name)")
+  }
+}

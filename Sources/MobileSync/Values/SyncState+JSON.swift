@@ -1,0 +1,58 @@
+import JSON
+
+extension SyncState {
+  /// The state as scripts see it and as its row stores it.
+  public var json: JSONObject {
+    var json: JSONObject = ["_soupEntryId": .integer(id), "type": .string(type.rawValue)]
+    if let name { json["name"] = .string(name) }
+    json["target"] = .object(target)
+    json["options"] = .object(options.json)
+    json["soupName"] = .string(soupName)
+    json["status"] = .string(status.rawValue)
+    json["progress"] = .integer(Int64(progress))
+    json["totalSize"] = .integer(Int64(totalSize))
+    json["maxTimeStamp"] = .integer(maxTimeStamp)
+    json["startTime"] = .integer(startTime)
+    json["endTime"] = .integer(endTime)
+    json["error"] = .string(error)
+    for field in SyncCounts.fields { json[field.name] = .integer(Int64(counts[keyPath: field.path])) }
+    json["coveredTimeStamp"] = .integer(coveredTimeStamp)
+    return json
+  }
+
+  /// Reads a stored row. Numbers that are missing get the value of a new sync.
+  /// - Throws: ``SyncError`` `.invalidState`, naming the key: somebody else wrote the row.
+  init(_ json: JSONObject) throws(SyncError) {
+    func text(_ key: String) throws(SyncError) -> String {
+      guard let value = json[key]?.stringValue else { throw SyncState.unreadable(json, "'\(key)' is no string") }
+      return value
+    }
+    guard let id = json["_soupEntryId"]?.integerValue else { throw SyncState.unreadable(json, "it has no _soupEntryId") }
+    guard let type = SyncType(rawValue: try text("type")) else { throw SyncState.unreadable(json, "unknown type") }
+    guard let status = SyncStatus(rawValue: try text("status")) else {
+      throw SyncState.unreadable(json, "unknown status")
+    }
+    self.init(
+      id: id, type: type, name: json["name"]?.stringValue, target: json["target"]?.objectValue ?? [:],
+      options: try SyncOptions(json["options"]?.objectValue), soupName: try text("soupName"))
+    self.status = status
+    readNumbers(json)
+    error = json["error"]?.stringValue ?? ""
+  }
+
+  private mutating func readNumbers(_ json: JSONObject) {
+    func number(_ key: String, _ missing: Int64) -> Int64 { json[key]?.integerValue ?? missing }
+    progress = Int(clamping: number("progress", 0))
+    totalSize = Int(clamping: number("totalSize", -1))
+    maxTimeStamp = number("maxTimeStamp", TimeStamp.never)
+    coveredTimeStamp = number("coveredTimeStamp", TimeStamp.never)
+    startTime = number("startTime", 0)
+    endTime = number("endTime", 0)
+    for field in SyncCounts.fields { counts[keyPath: field.path] = Int(clamping: number(field.name, 0)) }
+  }
+
+  private static func unreadable(_ json: JSONObject, _ reason: String) -> SyncError {
+    let id = json["_soupEntryId"]?.integerValue.map { " \($0)" } ?? ""
+    return SyncError(.invalidState, "the stored sync\(id) cannot be read: \(reason)")
+  }
+}

@@ -1,0 +1,118 @@
+import JSON
+
+public enum SyncType: String, Sendable, CaseIterable { case syncDown, syncUp }
+
+public enum SyncStatus: String, Sendable, CaseIterable {
+  case new = "NEW"
+  case stopped = "STOPPED"
+  case running = "RUNNING"
+  case done = "DONE"
+  case failed = "FAILED"
+
+  /// A run has ended with it.
+  public var isTerminal: Bool { self == .stopped || self == .done || self == .failed }
+}
+
+/// How a script names a sync: a number is its id, a text its name. A sync named "7" is not sync 7.
+public enum SyncReference: Sendable, Equatable, CustomStringConvertible {
+  case id(Int64)
+  case name(String)
+
+  public var description: String {
+    switch self {
+    case .id(let id): String(id)
+    case .name(let name): name
+    }
+  }
+}
+
+/// One saved sync: what it does, and how its last run went. A copy: changing it changes nothing in the store.
+public struct SyncState: Sendable, Equatable {
+  /// The `_soupEntryId` of its row in `syncs_soup`.
+  public internal(set) var id: Int64
+  public let type: SyncType
+  /// Unique over all syncs of a store.
+  public let name: String?
+  /// The target as stored: normalised, with what its maker left out.
+  public let target: JSONObject
+  public let options: SyncOptions
+  public let soupName: String
+
+  public internal(set) var status = SyncStatus.new
+  /// 0...100.
+  public internal(set) var progress = 0
+  /// Records this run is about; -1 while that is not known.
+  public internal(set) var totalSize = -1
+  /// Newest modification stored, ms since 1970 UTC; -1 before the first.
+  public internal(set) var maxTimeStamp = TimeStamp.never
+  /// Everything on the server up to here is in the soup for certain, ms since 1970 UTC. Not above ``maxTimeStamp``.
+  public internal(set) var coveredTimeStamp = TimeStamp.never
+  /// ms since 1970 UTC; 0 before the first run.
+  public internal(set) var startTime: Int64 = 0
+  public internal(set) var endTime: Int64 = 0
+  /// Why the last run ended FAILED: the server's body, else a message. Empty otherwise.
+  public internal(set) var error = ""
+  public internal(set) var counts = SyncCounts()
+
+  /// The same in full. Of this process's last run only: it is not stored.
+  public internal(set) var failure: SyncError?
+
+  init(id: Int64 = 0, type: SyncType, name: String?, target: JSONObject, options: SyncOptions, soupName: String) {
+    self.id = id
+    self.type = type
+    self.name = name
+    self.target = target
+    self.options = options
+    self.soupName = soupName
+  }
+
+  /// Changes the status and what goes with it.
+  /// - Parameter now: ms since 1970 UTC.
+  mutating func enter(_ status: SyncStatus, now: Int64) {
+    if status == .running, self.status != .running {
+      startTime = now
+      error = ""
+      failure = nil
+      progress = 0
+      counts = SyncCounts()
+    }
+    if self.status == .running, status.isTerminal { endTime = now }
+    self.status = status
+  }
+
+  mutating func fail(_ failure: SyncError, now: Int64) {
+    enter(.failed, now: now)
+    self.failure = failure
+    error = failure.stateText
+  }
+}
+
+/// What a run did, record by record and on the wire. Beside the fields of the model; reset when a run starts.
+public struct SyncCounts: Sendable, Equatable {
+  /// Records the server sent that are new or changed.
+  public internal(set) var fetched = 0
+  /// Of these, written into the soup.
+  public internal(set) var stored = 0
+  /// Left alone: dirty here (down), changed on the server (up), or with nothing to send.
+  public internal(set) var skipped = 0
+  /// Of the skipped, those changed on both sides.
+  public internal(set) var conflicting = 0
+  /// Uploads the server accepted.
+  public internal(set) var succeeded = 0
+  /// Uploads the server refused; the records have `__last_error__`.
+  public internal(set) var failed = 0
+  /// Creates whose outcome is unknown and that look-ups did not settle.
+  public internal(set) var inDoubt = 0
+  /// Requests sent for this run, repeated ones not counted.
+  public internal(set) var requests = 0
+  /// Requests sent again after a failure.
+  public internal(set) var retries = 0
+  /// Bytes of the answers' bodies.
+  public internal(set) var bytes = 0
+
+  static let fields: [(name: String, path: WritableKeyPath<SyncCounts, Int> & Sendable)] = [
+    ("fetched", \.fetched), ("stored", \.stored), ("skipped", \.skipped), ("conflicting", \.conflicting),
+    ("succeeded", \.succeeded), ("failed", \.failed), ("inDoubt", \.inDoubt), ("requests", \.requests),
+    ("retries", \.retries), ("bytes", \.bytes),
+  ]
+}

@@ -1,0 +1,143 @@
+/// Server time stamps as text and as milliseconds since 1970 UTC. Gregorian calendar, no leap seconds, no locale.
+public enum TimeStamp {
+  /// What a stamp that was never set is written as.
+  public static let never: Int64 = -1
+
+  /// `2015-02-05T21:12:03.956+0000`: the form of date literals in queries and of fields in records. Always UTC.
+  public static func text(_ milliseconds: Int64) -> String {
+    let days = floorDivide(milliseconds, 86_400_000)
+    let rest = milliseconds - days * 86_400_000
+    let (year, month, day) = civil(fromDays: days)
+    let second = rest / 1000
+    return pad(year, 4) + "-" + pad(month, 2) + "-" + pad(day, 2) + "T" + pad(second / 3600, 2) + ":"
+      + pad(second / 60 % 60, 2) + ":" + pad(second % 60, 2) + "." + pad(rest % 1000, 3) + "+0000"
+  }
+
+  /// Reads `yyyy-MM-ddTHH:mm:ss`, with or without a fraction, followed by `Z`, `+0000`, `+00:00` or another offset.
+  /// - Returns: nil for anything else. Digits behind the third of a fraction are dropped.
+  public static func milliseconds(_ text: String) -> Int64? {
+    var text = text
+    return text.withUTF8 { milliseconds(UnsafeRawBufferPointer($0)) }
+  }
+
+  /// The same for bytes: no String is built.
+  public static func milliseconds(_ bytes: UnsafeRawBufferPointer) -> Int64? {
+    var reader = DigitReader(bytes: bytes)
+    guard let year = reader.number(4), reader.skip("-"), let month = reader.number(2), reader.skip("-"),
+      let day = reader.number(2), reader.skip("T") || reader.skip("t"), let hour = reader.number(2), reader.skip(":"),
+      let minute = reader.number(2), reader.skip(":"), let second = reader.number(2)
+    else { return nil }
+    guard (1...12).contains(month), day >= 1, day <= daysIn(month: month, of: year), hour < 24, minute < 60, second < 61
+    else { return nil }
+    guard let fraction = reader.fraction(), let offset = reader.offset(), reader.isAtEnd else { return nil }
+    let seconds = daysSince1970(year: year, month: month, day: day) * 86400 + hour * 3600 + minute * 60 + second
+    return (seconds - offset) * 1000 + fraction
+  }
+
+  /// Reads the date of an HTTP header: `Sun, 06 Nov 1994 08:49:37 GMT`. The two obsolete forms give nil.
+  public static func milliseconds(httpDate text: String) -> Int64? {
+    let parts = text.split(separator: " ")
+    guard parts.count == 6, parts[5] == "GMT", let day = Int64(parts[1]), let year = Int64(parts[3]),
+      let month = monthNames.firstIndex(of: String(parts[2]))
+    else { return nil }
+    let clock = parts[4].split(separator: ":").compactMap { Int64($0) }
+    guard clock.count == 3, (1...31).contains(day), (1970...9999).contains(year), (0..<24).contains(clock[0]),
+      (0..<60).contains(clock[1]), (0...60).contains(clock[2])
+    else { return nil }
+    let days = daysSince1970(year: year, month: Int64(month + 1), day: day)
+    return (days * 86400 + clock[0] * 3600 + clock[1] * 60 + clock[2]) * 1000
+  }
+
+  private static let monthNames = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"]
+
+  // MARK: Calendar
+
+  /// Days from 1970-01-01. Years start in March here, so that the leap day is the last one.
+  private static func daysSince1970(year: Int64, month: Int64, day: Int64) -> Int64 {
+    let y = month <= 2 ? year - 1 : year
+    let era = floorDivide(y, 400)
+    let yearOfEra = y - era * 400
+    let dayOfYear = (153 * (month > 2 ? month - 3 : month + 9) + 2) / 5 + day - 1
+    return era * 146_097 + yearOfEra * 365 + yearOfEra / 4 - yearOfEra / 100 + dayOfYear - 719_468
+  }
+
+  private static func civil(fromDays days: Int64) -> (year: Int64, month: Int64, day: Int64) {
+    let shifted = days + 719_468
+    let era = floorDivide(shifted, 146_097)
+    let dayOfEra = shifted - era * 146_097
+    let yearOfEra = (dayOfEra - dayOfEra / 1460 + dayOfEra / 36524 - dayOfEra / 146_096) / 365
+    let dayOfYear = dayOfEra - (365 * yearOfEra + yearOfEra / 4 - yearOfEra / 100)
+    let shiftedMonth = (5 * dayOfYear + 2) / 153
+    let month = shiftedMonth < 10 ? shiftedMonth + 3 : shiftedMonth - 9
+    return (yearOfEra + era * 400 + (month <= 2 ? 1 : 0), month, dayOfYear - (153 * shiftedMonth + 2) / 5 + 1)
+  }
+
+  private static func daysIn(month: Int64, of year: Int64) -> Int64 {
+    switch month {
+    case 2: year % 4 == 0 && (year % 100 != 0 || year % 400 == 0) ? 29 : 28
+    case 4, 6, 9, 11: 30
+    default: 31
+    }
+  }
+
+  private static func floorDivide(_ a: Int64, _ b: Int64) -> Int64 { a >= 0 ? a / b : -((-a + b - 1) / b) }
+
+  private static func pad(_ number: Int64, _ width: Int) -> String {
+    let digits = String(number)
+    return String(repeating: "0", count: max(0, width - digits.utf8.count)) + digits
+  }
+}
+
+/// Reads the pieces of a stamp, front to back.
+private struct DigitReader {
+  let bytes: UnsafeRawBufferPointer
+  var position = 0
+
+  var isAtEnd: Bool { position == bytes.count }
+  private var current: UInt8? { position < bytes.count ? bytes[position] : nil }
+
+  mutating func skip(_ character: Unicode.Scalar) -> Bool {
+    guard current == UInt8(ascii: character) else { return false }
+    position += 1
+    return true
+  }
+
+  /// A number of exactly `width` digits.
+  mutating func number(_ width: Int) -> Int64? {
+    guard position + width <= bytes.count else { return nil }
+    var value: Int64 = 0
+    for i in position..<position + width {
+      let digit = bytes[i] &- 0x30
+      guard digit < 10 else { return nil }
+      value = value * 10 + Int64(digit)
+    }
+    position += width
+    return value
+  }
+
+  /// Milliseconds of `.956`; 0 when there is no fraction, nil when a point has no digit behind it.
+  mutating func fraction() -> Int64? {
+    guard skip(".") else { return 0 }
+    var value: Int64 = 0, digits = 0
+    while let c = current, c &- 0x30 < 10 {
+      if digits < 3 { value = value * 10 + Int64(c - 0x30) }
+      digits += 1
+      position += 1
+    }
+    guard digits > 0 else { return nil }
+    for _ in 0..<max(0, 3 - digits) { value *= 10 }
+    return value
+  }
+
+  /// Seconds east of UTC: `Z`, `+HH`, `+HHmm` or `+HH:mm`.
+  mutating func offset() -> Int64? {
+    if skip("Z") || skip("z") { return 0 }
+    let sign: Int64
+    if skip("+") { sign = 1 } else if skip("-") { sign = -1 } else { return nil }
+    guard let hours = number(2), hours < 24 else { return nil }
+    guard !isAtEnd else { return sign * hours * 3600 }
+    _ = skip(":")
+    guard let minutes = number(2), minutes < 60 else { return nil }
+    return sign * (hours * 3600 + minutes * 60)
+  }
+}
