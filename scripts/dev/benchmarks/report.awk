@@ -1,0 +1,70 @@
+# The benchmark's table. Reads lines `program phase cpu wall rss hold`; the files named by `shares` and `reads` hold
+# `program phase inside total` and `phase reads median longest hold`.
+
+function sort_values(values, n,    i, j, moved) {
+  for (i = 2; i <= n; i++) {
+    moved = values[i]
+    for (j = i - 1; j >= 1 && values[j] > moved; j--) values[j + 1] = values[j]
+    values[j + 1] = moved
+  }
+}
+
+# Median of what was kept under `key`.
+function median(key,    values, n, i) {
+  n = counts[key]
+  for (i = 1; i <= n; i++) values[i] = kept[key, i]
+  sort_values(values, n)
+  return n % 2 ? values[(n + 1) / 2] : (values[n / 2] + values[n / 2 + 1]) / 2
+}
+
+function keep(key, value) { kept[key, ++counts[key]] = value + 0 }
+
+function largest(key,    i, most) {
+  for (i = 1; i <= counts[key]; i++) if (kept[key, i] > most) most = kept[key, i]
+  return most
+}
+
+function verdict(value, limit) { return value <= limit ? "PASS" : "FAIL" }
+
+function line(who, phase,    key, share) {
+  key = who " " phase
+  share = key in share_of ? sprintf("%3.0f %%", share_of[key] * 100) : "    -"
+  printf "%-7s %-6s %12.0f %9.3f %9.3f %10.1f %13s\n", who, phase, records / median(key " wall"), median(key " cpu"), \
+    median(key " wall"), median(key " rss"), share
+}
+
+{
+  key = $1 " " $2
+  keep(key " cpu", $3); keep(key " wall", $4); keep(key " rss", $5)
+  if ($6 != "-") keep("hold", $6)
+  if ($1 == "ours") has_ours = 1
+}
+
+END {
+  while ((getline row < shares) > 0) { split(row, f, " "); if (f[4] > 0) share_of[f[1] " " f[2]] = f[3] / f[4] }
+  while ((getline row < reads) > 0) {
+    split(row, f, " ")
+    read_median[f[1]] = f[3]; read_longest[f[1]] = f[4]; read_count[f[1]] = f[2]
+    keep("hold", f[5])
+  }
+  printf "\n%d records, median of %d; CPU is user and kernel of the whole process\n\n", records, rounds
+  printf "%-7s %-6s %12s %9s %9s %10s %13s\n", "", "load", "records/s", "CPU s", "wall s", "peak MB", "inside SQLite"
+  line("bare", "first"); line("bare", "again")
+  if (!has_ours) exit
+  line("ours", "first"); line("ours", "again")
+  print ""
+  for (i = 1; i <= 2; i++) {
+    phase = i == 1 ? "first" : "again"
+    ratio = median("ours " phase " cpu") / median("bare " phase " cpu")
+    printf "CPU, %s load: %.2f of the C program's      at most 1.50: %s; target 1.25: %s\n", phase, ratio, \
+      verdict(ratio, 1.5), verdict(ratio, 1.25)
+  }
+  rss = largest("ours first rss")
+  if (largest("ours again rss") > rss) rss = largest("ours again rss")
+  printf "peak memory: %.0f MB                           at most 100: %s\n", rss, verdict(rss, 100)
+  printf "a loop that polls every 10 ms was held up at most %.1f ms      at most 50: %s\n", largest("hold"), \
+    verdict(largest("hold"), 50)
+  for (phase in read_count)
+    printf "another process, %s load: %d reads, median %.3f ms, longest %.1f ms      at most 50: %s\n", phase, \
+      read_count[phase], read_median[phase], read_longest[phase], verdict(read_longest[phase], 50)
+}

@@ -1,0 +1,173 @@
+/* serve [--port N] [--delay MS] DIRECTORY...
+ *
+ * A pretend org on loopback that answers queries with files: HTTP/1.1, kept connections, one thread each, sendfile. Prints
+ * its port. It serves the first directory until `GET /bench/use/2` says the second, so that a client meets one org.
+ *   POST /services/oauth2/token            any credentials are good
+ *   GET  /services/data/vNN.0/query?q=...  the first page
+ *   GET  /services/data/vNN.0/query/X-N    the page that starts at record N
+ * --delay waits before each page, as a far-away org would. */
+#include "bench.h"
+
+#include <arpa/inet.h>
+#include <fcntl.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <strings.h>
+#include <sys/sendfile.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { REQUEST_BYTES = 1 << 16 };
+
+static char **directories;
+static int directory_count, delay_ms, port;
+static atomic_int current;
+
+typedef struct {
+  char method[8], target[REQUEST_BYTES / 2];
+} request_line;
+
+static int send_all(int fd, const char *bytes, size_t count, int flags) {
+  while (count > 0) {
+    ssize_t n = send(fd, bytes, count, flags | MSG_NOSIGNAL);
+    if (n <= 0) return -1;
+    bytes += n;
+    count -= (size_t)n;
+  }
+  return 0;
+}
+
+static int send_text(int fd, const char *status, const char *body) {
+  char head[256];
+  int n = snprintf(head, sizeof head,
+                   "HTTP/1.1 %s\r\nContent-Type: application/json;charset=UTF-8\r\nContent-Length: %zu\r\n\r\n", status,
+                   strlen(body));
+  return send_all(fd, head, (size_t)n, MSG_MORE) || send_all(fd, body, strlen(body), 0) ? -1 : 0;
+}
+
+static int send_page(int fd, unsigned long long offset) {
+  char path[4096], head[256];
+  snprintf(path, sizeof path, "%s/%llu.json", directories[atomic_load(&current)], offset);
+  int file = open(path, O_RDONLY | O_CLOEXEC);
+  struct stat info;
+  if (file < 0 || fstat(file, &info)) {
+    if (file >= 0) close(file);
+    return send_text(fd, "404 Not Found", "[{\"message\":\"no such page\",\"errorCode\":\"INVALID_QUERY_LOCATOR\"}]");
+  }
+  if (delay_ms) nanosleep(&(struct timespec){delay_ms / 1000, delay_ms % 1000 * 1000000L}, NULL);
+  int n = snprintf(head, sizeof head,
+                   "HTTP/1.1 200 OK\r\nContent-Type: application/json;charset=UTF-8\r\nContent-Length: %lld\r\n\r\n",
+                   (long long)info.st_size);
+  int failed = send_all(fd, head, (size_t)n, MSG_MORE);
+  for (off_t at = 0; !failed && at < info.st_size;) failed = sendfile(fd, file, &at, (size_t)(info.st_size - at)) <= 0;
+  close(file);
+  return failed ? -1 : 0;
+}
+
+static int send_token(int fd) {
+  char body[1024];
+  snprintf(body, sizeof body,
+           "{\"access_token\":\"00DBn0000000001!benchmark\",\"instance_url\":\"http://127.0.0.1:%d\","
+           "\"id\":\"http://127.0.0.1:%d/id/00DBn0000000001AAA/005Bn0000000001AAA\",\"token_type\":\"Bearer\","
+           "\"issued_at\":\"1700000000000\",\"signature\":\"none\",\"refresh_token\":\"benchmark\"}",
+           port, port);
+  return send_text(fd, "200 OK", body);
+}
+
+static int answer(int fd, const request_line *request) {
+  const char *target = request->target, *query = strstr(target, "/query");
+  if (strncmp(target, "/bench/use/", 11) == 0) {
+    int wanted = atoi(target + 11);
+    if (wanted < 1 || wanted > directory_count) return send_text(fd, "404 Not Found", "[]");
+    atomic_store(&current, wanted - 1);
+    return send_text(fd, "200 OK", "{}");
+  }
+  if (strncmp(target, "/services/oauth2/token", 22) == 0) return send_token(fd);
+  if (query && (query[6] == '?' || query[6] == 0)) return send_page(fd, 0);
+  if (query && query[6] == '/') {
+    const char *dash = strrchr(query, '-');
+    return send_page(fd, dash ? strtoull(dash + 1, NULL, 10) : 0);
+  }
+  if (strcmp(target, "/services/data") == 0 || strcmp(target, "/services/data/") == 0)
+    return send_text(fd, "200 OK", "[{\"label\":\"Benchmark\",\"url\":\"/services/data/v66.0\",\"version\":\"66.0\"}]");
+  return send_text(fd, "404 Not Found",
+                   "[{\"message\":\"The requested resource does not exist\",\"errorCode\":\"NOT_FOUND\"}]");
+}
+
+/* Reads one request into `in`, takes it out of there, drops its body. 0 when there is one, -1 at the end. */
+static int next_request(int fd, bench_buffer *in, request_line *out) {
+  size_t body = 0;
+  for (;;) {
+    in->bytes[in->length] = 0;
+    char *end = strstr(in->bytes, "\r\n\r\n");
+    if (end) {
+      char *field = strcasestr(in->bytes, "\r\nContent-Length:");
+      if (field && field < end) body = strtoull(field + 17, NULL, 10);
+      size_t whole = (size_t)(end - in->bytes) + 4 + body;
+      if (whole > REQUEST_BYTES) return -1;
+      if (in->length >= whole) {
+        if (sscanf(in->bytes, "%7s %32767s", out->method, out->target) != 2) return -1;
+        memmove(in->bytes, in->bytes + whole, in->length - whole);
+        in->length -= whole;
+        return 0;
+      }
+    }
+    if (in->length >= REQUEST_BYTES) return -1;
+    ssize_t n = recv(fd, in->bytes + in->length, REQUEST_BYTES - in->length, 0);
+    if (n <= 0) return -1;
+    in->length += (size_t)n;
+  }
+}
+
+static void *serve_connection(void *argument) {
+  int fd = (int)(intptr_t)argument;
+  request_line *request = bench_realloc(NULL, sizeof *request);
+  bench_buffer in = {0};
+  bench_reserve(&in, REQUEST_BYTES);
+  setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &(int){1}, sizeof(int));
+  while (next_request(fd, &in, request) == 0 && answer(fd, request) == 0) continue;
+  close(fd);
+  free(in.bytes);
+  free(request);
+  return NULL;
+}
+
+static int listen_on_loopback(void) {
+  int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  struct sockaddr_in address = {.sin_family = AF_INET, .sin_port = htons((uint16_t)port)};
+  socklen_t length = sizeof address;
+  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &(int){1}, sizeof(int));
+  if (fd < 0 || bind(fd, (struct sockaddr *)&address, sizeof address) || listen(fd, 64))
+    bench_die("cannot listen on port %d", port);
+  getsockname(fd, (struct sockaddr *)&address, &length);
+  port = ntohs(address.sin_port);
+  return fd;
+}
+
+int main(int argc, char **argv) {
+  int i = 1;
+  for (; i + 1 < argc && argv[i][0] == '-'; i += 2) {
+    if (strcmp(argv[i], "--port") == 0) port = atoi(argv[i + 1]);
+    else if (strcmp(argv[i], "--delay") == 0) delay_ms = atoi(argv[i + 1]);
+    else bench_die("what is %s", argv[i]);
+  }
+  if (i >= argc) bench_die("usage: serve [--port N] [--delay MS] DIRECTORY...");
+  directories = argv + i;
+  directory_count = argc - i;
+  signal(SIGPIPE, SIG_IGN);
+  int listener = listen_on_loopback();
+  printf("%d\n", port);
+  fflush(stdout);
+  for (;;) {
+    int fd = accept4(listener, NULL, NULL, SOCK_CLOEXEC);
+    pthread_t thread;
+    if (fd < 0) continue;
+    if (pthread_create(&thread, NULL, serve_connection, (void *)(intptr_t)fd)) close(fd);
+    else pthread_detach(thread);
+  }
+}
