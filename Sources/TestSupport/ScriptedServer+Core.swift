@@ -17,6 +17,7 @@ final class ServerCore: @unchecked Sendable {  // all mutable state is touched i
   private var answers: [ScriptedAnswer] = []
   private var waiters: [Waiter] = []
   private var connections: Set<Int32> = []
+  private var disconnectWaiters: [@Sendable () -> Void] = []
   private var threads: [WorkerThread] = []
 
   init(listener: Int32, handler: @escaping ScriptedServer.Handler) {
@@ -53,6 +54,11 @@ final class ServerCore: @unchecked Sendable {  // all mutable state is touched i
     _ resume: @escaping @Sendable ([RecordedRequest]) -> Void
   ) {
     monitor.change { waiters.append(Waiter(count: count, matches: matches, resume: resume)) }
+    resumeWaiters()
+  }
+
+  func whenDisconnected(_ resume: @escaping @Sendable () -> Void) {
+    monitor.change { disconnectWaiters.append(resume) }
     resumeWaiters()
   }
 
@@ -111,6 +117,7 @@ final class ServerCore: @unchecked Sendable {  // all mutable state is touched i
       connections.remove(socket)
       close(socket)
     }
+    resumeWaiters()
   }
 
   private func answer(to request: RecordedRequest) -> ScriptedAnswer {
@@ -131,5 +138,11 @@ final class ServerCore: @unchecked Sendable {  // all mutable state is touched i
       return counted.filter { isStopped || $0.1.count >= $0.0.count }
     }
     for (waiter, matching) in ready { waiter.resume(matching) }
+    let disconnected = monitor.change { () -> [@Sendable () -> Void] in
+      guard isStopped || (connections.isEmpty && !threads.isEmpty) else { return [] }
+      defer { disconnectWaiters = [] }
+      return disconnectWaiters
+    }
+    for resume in disconnected { resume() }
   }
 }

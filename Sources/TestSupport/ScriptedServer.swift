@@ -61,7 +61,14 @@ public final class ScriptedServer: @unchecked Sendable {  // all mutable state i
     }
   }
 
-  /// The same, blocking the thread. For handlers.
+  /// Waits until a client has been connected and none is any more.
+  public func disconnected() async {
+    await withCheckedContinuation { continuation in
+      core.whenDisconnected { continuation.resume() }
+    }
+  }
+
+  /// The same as ``received(_:where:)``, blocking the thread. For handlers.
   public func blockUntilReceived(
     _ count: Int, where matches: @Sendable (RecordedRequest) -> Bool = { _ in true }
   ) {

@@ -200,6 +200,14 @@ import TestSupport
     }
   }
 
+  @Test func client_droppedWithoutShutdown_closesItsConnection() async throws {
+    let server = try ScriptedServer(.json("{}"))
+    var client: SalesforceClient? = SalesforceClient(session: session(server))
+    _ = try await client?.send(get)
+    client = nil
+    await server.disconnected()
+  }
+
   @Test(arguments: ["no-slash", "http://example.com/x", "/a b", "/ü", "/a\r\nX: y", "ftp://127.0.0.1/"])
   func send_badPath_isInvalidURL(path: String) async throws {
     let server = try ScriptedServer()
