@@ -82,3 +82,8 @@ package enum FileSystem {
     StoreError(.cannotOpenStore, "cannot \(verb) \(path): \(String(cString: strerror(errno)))")
   }
 }
+
+extension FileSystem {
+  /// Whether something stands under this path, readable or not.
+  package static func exists(_ path: String) -> Bool { access(path, F_OK) == 0 }
+}

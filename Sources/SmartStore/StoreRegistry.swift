@@ -1,10 +1,10 @@
-import Synchronization
+import Dispatch
 
 /// The stores of one user, and the global ones: opened when first named, one object a file.
 ///
 /// Every store has a folder of its own, `<directory>/<encoded name>/store.sqlite`, so that SQLite's side files stay with it and
 /// removing a store is removing its folder. Any thread; calls that open a store block.
-public final class StoreRegistry: Sendable {
+public final class StoreRegistry: @unchecked Sendable {
   /// The store a call means when it names none (as on iOS).
   public static let defaultStoreName = "defaultStore"
 
@@ -13,14 +13,13 @@ public final class StoreRegistry: Sendable {
     let isGlobal: Bool
   }
 
-  private struct State {
-    var open: [Key: Store] = [:]
-    var isClosed = false
-  }
-
   private let userDirectory: String
   private let globalDirectory: String
-  private let state = Mutex(State())
+  /// Opening, listing and removing, one after the other.
+  private let queue = DispatchQueue(label: "tureen.stores")
+  // Touched on `queue` only.
+  private var open: [Key: Store] = [:]
+  private var isClosed = false
 
   /// - Parameters:
   ///   - userDirectory: Where the user's stores live. Created when a store is.
@@ -33,15 +32,15 @@ public final class StoreRegistry: Sendable {
   /// The store with this name, opened, and created when there is none.
   /// - Throws: ``StoreError`` `.invalidStoreName`, `.cannotOpenStore`, `.notADatabase`, `.newerSchema`, `.storeClosed`.
   public func store(named name: String = defaultStoreName, isGlobal: Bool = false) throws -> Store {
-    try state.withLock { state in
-      guard !state.isClosed else { throw StoreError(.storeClosed, "the stores are closed") }
+    try queue.sync {
+      guard !isClosed else { throw StoreError(.storeClosed, "the stores are closed") }
       let key = Key(name: name, isGlobal: isGlobal)
-      if let store = state.open[key] { return store }
+      if let store = open[key] { return store }
       let folder = try folder(key)
       try FileSystem.makeDirectory(folder)
       try FileSystem.write(Array(name.utf8), to: folder + "/name")
       let store = try Store(name: name, isGlobal: isGlobal, path: folder + "/store.sqlite")
-      state.open[key] = store
+      open[key] = store
       return store
     }
   }
@@ -57,8 +56,8 @@ public final class StoreRegistry: Sendable {
   /// Closes a store and removes its folder. Removing one that does not exist does nothing.
   public func remove(named name: String, isGlobal: Bool) throws {
     let key = Key(name: name, isGlobal: isGlobal)
-    try state.withLock { state in
-      state.open.removeValue(forKey: key)?.close()
+    try queue.sync {
+      open.removeValue(forKey: key)?.close()
       try FileSystem.removeTree(try folder(key))
     }
   }
@@ -69,12 +68,11 @@ public final class StoreRegistry: Sendable {
 
   /// Closes every store; later calls throw.
   public func close() {
-    let open = state.withLock { state in
-      state.isClosed = true
-      defer { state.open.removeAll() }
-      return Array(state.open.values)
+    queue.sync {
+      isClosed = true
+      for store in open.values { store.close() }
+      open.removeAll()
     }
-    for store in open { store.close() }
   }
 
   private func directory(_ isGlobal: Bool) -> String { isGlobal ? globalDirectory : userDirectory }
@@ -86,7 +84,7 @@ public final class StoreRegistry: Sendable {
 
   /// A folder name for any store name: letters, digits, `-` and `_` as they are, everything else as `%XX`, so that no name can
   /// leave the directory and no two names share a folder. Long names are cut and told apart by a hash.
-  static func folderName(_ name: String) -> String {
+  package static func folderName(_ name: String) -> String {
     let digits = Array("0123456789ABCDEF".utf8)
     var out: [UInt8] = []
     for c in name.utf8 {
