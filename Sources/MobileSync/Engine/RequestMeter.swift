@@ -1,0 +1,52 @@
+import RestClient
+import Synchronization
+
+/// Counts what one run sends and receives.
+final class RequestMeter: Sendable {
+  struct Totals: Sendable, Equatable {
+    var requests = 0
+    var retries = 0
+    var bytes = 0
+  }
+
+  /// The meter of the run that the current task works for.
+  @TaskLocal static var current: RequestMeter?
+
+  private let state = Mutex(Totals())
+
+  var totals: Totals { state.withLock { $0 } }
+
+  func add(_ change: (inout Totals) -> Void) { state.withLock { change(&$0) } }
+}
+
+/// The client a run uses: passes everything on and counts it.
+struct MeteredClient: RestClient {
+  let client: any RestClient
+  let meter: RequestMeter
+
+  var apiVersion: String { client.apiVersion }
+
+  func send(_ request: RestRequest) async throws -> RestResponse {
+    meter.add { $0.requests += 1 }
+    let response = try await client.send(request)
+    meter.add { $0.bytes += response.body.count }
+    return response
+  }
+
+  func shutdown() async { await client.shutdown() }
+}
+
+/// To be given to the client as its observer: it books each retry on the sync that caused it.
+///
+/// Without it the `retries` of sync states stay 0; everything else works.
+public struct SyncTrafficObserver: RestObserver {
+  private let next: (any RestObserver)?
+
+  /// - Parameter next: Hears of everything too.
+  public init(next: (any RestObserver)? = nil) { self.next = next }
+
+  public func requestFinished(_ trace: RestTrace) {
+    if trace.attempt > 1 { RequestMeter.current?.add { $0.retries += 1 } }
+    next?.requestFinished(trace)
+  }
+}

@@ -1,0 +1,97 @@
+import JSON
+import RestClient
+import SmartStore
+
+/// What every run works with. The same for its whole life.
+struct RunEnvironment: Sendable {
+  let store: Store
+  let client: MeteredClient
+  let control: RunControl
+  let configuration: SyncConfiguration
+  let onUpdate: @Sendable (SyncState) -> Void
+}
+
+/// A run's state and its right to run: saved together, reported after that.
+struct RunRecord: Sendable {
+  let environment: RunEnvironment
+  private(set) var lease: Lease
+  private(set) var state: SyncState
+
+  init(environment: RunEnvironment, lease: Lease, state: SyncState) {
+    self.environment = environment
+    self.lease = lease
+    self.state = state
+  }
+
+  /// Runs one transaction that does the work of a step and saves the state with it. All of it is committed, or nothing.
+  ///
+  /// - Parameter body: Works on the entries and changes the state accordingly.
+  /// - Throws: `StoreError` `.leaseLost` when another process took the sync over. Nothing is written then.
+  mutating func save(
+    _ durability: Durability, _ body: @escaping @Sendable (StoreTransaction, inout SyncState) throws -> Void
+  ) async throws {
+    let lease = lease, state = counted(), configuration = environment.configuration
+    (self.lease, self.state) = try await environment.store.write(durability) { transaction in
+      var next = state
+      var renewed = try transaction.renewLease(lease, now: configuration.now(), duration: configuration.leaseMs)
+      try body(transaction, &next)
+      try SyncsSoup.save(next, in: transaction)
+      if next.status.isTerminal {
+        try transaction.releaseLease(renewed)
+        renewed = lease
+      }
+      return (renewed, next)
+    }
+  }
+
+  /// Tells the listener how things stand.
+  func report() { environment.onUpdate(state) }
+
+  /// Tells the listener how far it got, where the stored state is further already.
+  func report(status: SyncStatus, progress: Int) {
+    var shown = state
+    shown.status = status
+    shown.progress = progress
+    if status == .running { shown.endTime = 0 }
+    environment.onUpdate(shown)
+  }
+
+  /// The state with the traffic so far.
+  private func counted() -> SyncState {
+    var state = state
+    let totals = environment.client.meter.totals
+    state.counts.requests = totals.requests
+    state.counts.retries = totals.retries
+    state.counts.bytes = totals.bytes
+    return state
+  }
+
+  /// Ends the run that threw `error`: STOPPED when it was asked to end, else FAILED. What was stored stays stored.
+  mutating func end(_ error: any Error) async {
+    let now = environment.configuration.now()
+    var ended = counted()
+    if isStop(error) { ended.enter(.stopped, now: now) } else { ended.fail(SyncError(wrapping: error), now: now) }
+    let final = ended, lease = lease
+    state = final
+    // The row belongs to the process that took the sync over.
+    if let error = error as? StoreError, error.code == .leaseLost { return }
+    do {
+      try await environment.store.write(.pulled) { transaction in
+        try transaction.verify(lease)
+        if try transaction.soupExists(final.soupName) { try transaction.finishLoading(soup: final.soupName) }
+        try SyncsSoup.save(final, in: transaction)
+        try transaction.releaseLease(lease)
+      }
+    } catch {
+      // The next manager finds a RUNNING row whose owner is gone, and stops it.
+      environment.configuration.logger.error(
+        "sync \(final.id) ended \(final.status.rawValue), and that could not be saved: \(error)")
+    }
+  }
+
+  private func isStop(_ error: any Error) -> Bool {
+    guard environment.control.isStopping || Task.isCancelled else { return error is CancellationError }
+    if let error = error as? RestError { return error.code == .cancelled || error.code == .shutDown }
+    return error is CancellationError
+  }
+}

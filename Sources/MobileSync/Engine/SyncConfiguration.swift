@@ -1,0 +1,33 @@
+import Glibc
+import Logging
+
+/// What a ``SyncManager`` is built with beside its store and client. Clocks are injected, so that tests need no waiting.
+public struct SyncConfiguration: Sendable {
+  /// Ms since 1970 UTC.
+  public var now: @Sendable () -> Int64 = SyncConfiguration.systemTime
+
+  /// How long a record may stay invisible to queries after it got its modification date, ms. A re-sync looks back that
+  /// far behind the server's time of the last run; what it finds there and has already is neither counted nor written.
+  /// A minute covers ordinary transactions; long-running ones on the server can be given more.
+  public var commitAllowanceMs: Int64 = 60_000
+
+  /// How far the server's clock and this one may be apart when a lost create is looked for, ms.
+  public var clockSkewMs: Int64 = 300_000
+
+  /// How long after it was sent a create may still appear on the server, ms: the longest a server works on one request.
+  public var lateCreateMs: Int64 = 900_000
+
+  /// How long a sync stays reserved for this process without a sign of life, ms. Above the longest single request with
+  /// all its retries. Only matters to other machines: on this one a dead process is recognised at once.
+  public var leaseMs: Int64 = 900_000
+
+  public var logger = Logger(label: "tureen.sync")
+
+  public init() {}
+
+  public static let systemTime: @Sendable () -> Int64 = {
+    var time = timespec()
+    clock_gettime(CLOCK_REALTIME, &time)
+    return Int64(time.tv_sec) * 1000 + Int64(time.tv_nsec) / 1_000_000
+  }
+}

@@ -1,0 +1,74 @@
+import Glibc
+import SmartStore
+import Synchronization
+
+/// Who may run a sync: leases in the store, so that two processes on one store never run one sync at once.
+///
+/// An owner is a process, its process id namespace, and a manager in it. On one machine a dead owner is recognised at
+/// once and a living one is never robbed; anybody else's lease counts until it expires.
+final class SyncLeases: Sendable {
+  private static let living = Mutex((last: 0, serials: Set<Int>()))
+  private static let namespace = readLink("/proc/self/ns/pid")
+
+  private let serial: Int
+  let owner: String
+
+  init() {
+    serial = SyncLeases.living.withLock { living in
+      living.last += 1
+      living.serials.insert(living.last)
+      return living.last
+    }
+    owner = "\(ProcessIdentity.current.text)/\(SyncLeases.namespace)/\(serial)"
+  }
+
+  deinit {
+    let serial = serial
+    _ = SyncLeases.living.withLock { $0.serials.remove(serial) }
+  }
+
+  static func name(_ syncId: Int64) -> String { "sync:\(syncId)" }
+
+  /// Takes the lease of a sync.
+  /// - Throws: ``SyncError`` `.runningElsewhere`.
+  func acquire(_ syncId: Int64, now: Int64, duration: Int64, in transaction: StoreTransaction) throws -> Lease {
+    let name = SyncLeases.name(syncId)
+    if let held = try transaction.lease(name), isHeldByOther(held, now: now) { throw runningElsewhere(syncId) }
+    let lease = try transaction.acquireLease(name, owner: owner, now: now, duration: duration) { _ in true }
+    guard let lease else { throw runningElsewhere(syncId) }
+    return lease
+  }
+
+  private func runningElsewhere(_ id: Int64) -> SyncError {
+    SyncError(.runningElsewhere, "sync \(id) is still running in another process", isRetryable: true)
+  }
+
+  /// True while somebody runs the sync, be it this manager.
+  func isHeld(_ lease: Lease, now: Int64) -> Bool { lease.owner == owner || isHeldByOther(lease, now: now) }
+
+  private func isHeldByOther(_ lease: Lease, now: Int64) -> Bool {
+    let parts = lease.owner.split(separator: "/", omittingEmptySubsequences: false)
+    guard lease.owner != owner, parts.count == 3, let process = ProcessIdentity(text: String(parts[0])),
+      let serial = Int(parts[2])
+    else { return false }
+    if process == .current { return SyncLeases.living.withLock { $0.serials.contains(serial) } }
+    // A process id says nothing in another namespace: there only time tells.
+    guard parts[1] == SyncLeases.namespace, isOfThisBoot(parts[0]) else { return lease.expiresAt > now }
+    return !process.isDead
+  }
+
+  private func isOfThisBoot(_ process: Substring) -> Bool {
+    let boot = process.prefix { $0 != ":" }
+    return !boot.isEmpty && boot == ProcessIdentity.current.text.prefix { $0 != ":" }
+  }
+
+  private static func readLink(_ path: String) -> String {
+    var buffer = [UInt8](repeating: 0, count: 128)
+    let count = buffer.withUnsafeMutableBufferPointer { buffer in
+      buffer.baseAddress.map { start in
+        start.withMemoryRebound(to: CChar.self, capacity: buffer.count) { readlink(path, $0, buffer.count) }
+      } ?? 0
+    }
+    return count > 0 ? String(decoding: buffer[..<count], as: UTF8.self) : ""
+  }
+}

@@ -1,0 +1,54 @@
+import SmartStore
+
+extension SyncManager {
+  /// Ends one sync at its next check point, STOPPED. Nothing happens when it does not run here.
+  public func cancel(_ id: Int64) {
+    shared.withLock { $0.active[id] }?.stop()
+  }
+
+  /// Accepts no more syncs and ends those that run at their next check point: before a page is stored, before a batch is
+  /// sent. Does not wait for them.
+  public func stop() {
+    let controls = shared.withLock { shared in
+      shared.isAccepting = false
+      return Array(shared.active.values)
+    }
+    for control in controls { control.stop() }
+  }
+
+  /// Accepts syncs again after ``stop()``.
+  ///
+  /// - Parameter restartStopped: Also runs every sync whose status is STOPPED. One that cannot start is logged and passed over.
+  /// - Throws: ``SyncError`` `.cannotRestart` when it was not stopped.
+  public func restart(restartStopped: Bool, onUpdate: @escaping Listener) throws {
+    let wasAccepting = shared.withLock { shared in
+      defer { shared.isAccepting = true }
+      return shared.isAccepting
+    }
+    guard !wasAccepting else {
+      throw SyncError(.cannotRestart, "restart() called on a sync manager that has state: accepting_syncs")
+    }
+    guard restartStopped else { return }
+    for state in try store.readBlocking({ try SyncsSoup.all(.stopped, in: $0) }) {
+      do {
+        try reSync(.id(state.id), onUpdate: onUpdate)
+      } catch {
+        configuration.logger.warning("sync \(state.id) was not restarted: \(error)")
+      }
+    }
+  }
+
+  /// Ends everything, also requests under way, and waits for it. Every listener has had its last call then. Creates whose
+  /// answer is abandoned so are looked for by the next sync up.
+  public func shutdown() async {
+    stop()
+    let tasks = shared.withLock { Array($0.tasks.values) }
+    for task in tasks { task.cancel() }
+    for task in tasks { await task.value }
+  }
+
+  /// Waits until nothing runs, without stopping anything.
+  public func waitUntilIdle() async {
+    while let task = shared.withLock({ $0.tasks.first?.value }) { await task.value }
+  }
+}

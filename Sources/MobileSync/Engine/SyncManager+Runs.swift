@@ -1,0 +1,190 @@
+import JSON
+import RestClient
+import SmartStore
+
+extension SyncManager {
+  /// Told the state at the start (RUNNING), after the first answer, after each page or record, and at the end: DONE,
+  /// STOPPED or FAILED, exactly once and last. The first call comes on the caller's thread, the others from the run's
+  /// task, one after the other. What it reports is stored already. Must not block for long: the run waits for it.
+  public typealias Listener = @Sendable (SyncState) -> Void
+
+  /// Creates a sync down and starts it.
+  /// - Returns: The state at the start: RUNNING.
+  /// - Throws: ``SyncError`` `.managerStopped`, `.invalidTarget`, `.invalidOptions`, `.duplicateName`; nothing is created then.
+  @discardableResult
+  public func syncDown(
+    target: JSONObject, options: JSONObject? = nil, soupName: String, syncName: String? = nil,
+    onUpdate: @escaping Listener
+  ) throws -> SyncState {
+    try checkAccepting()
+    return try createAndStart(try newState(.syncDown, target, options, soupName, syncName), onUpdate)
+  }
+
+  /// Creates a sync up and starts it.
+  /// - Returns: The state at the start: RUNNING.
+  /// - Throws: As ``syncDown(target:options:soupName:syncName:onUpdate:)``, and ``SyncError`` `.noFieldlist`.
+  @discardableResult
+  public func syncUp(
+    target: JSONObject? = nil, options: JSONObject? = nil, soupName: String, syncName: String? = nil,
+    onUpdate: @escaping Listener
+  ) throws -> SyncState {
+    try checkAccepting()
+    return try createAndStart(try newState(.syncUp, target ?? [:], options, soupName, syncName), onUpdate)
+  }
+
+  /// Runs a saved sync again, from where it stands.
+  /// - Returns: The state at the start: RUNNING.
+  /// - Throws: ``SyncError`` `.managerStopped`, `.noSuchSync`, `.alreadyRunning`, `.runningElsewhere`.
+  @discardableResult
+  public func reSync(_ reference: SyncReference, onUpdate: @escaping Listener) throws -> SyncState {
+    try checkAccepting()
+    guard let found = try getSyncStatus(reference) else { throw SyncError.noSuchSync(reference) }
+    let control = RunControl()
+    try reserve(found.id, control)
+    do {
+      let start = try prepare(found.id)
+      return begin(start, control, onUpdate)
+    } catch {
+      release(found.id)
+      throw error
+    }
+  }
+
+  func checkAccepting() throws {
+    guard shared.withLock({ $0.isAccepting }) else {
+      throw SyncError(.managerStopped, "sync manager has state \(isStopping ? "stop_requested" : "stopped")")
+    }
+  }
+
+  // MARK: Starting
+
+  /// A run that is saved as RUNNING and holds its lease.
+  struct Start: Sendable {
+    var state: SyncState
+    let lease: Lease
+    /// The run before reached its end, or there was none.
+    let previousRunEnded: Bool
+  }
+
+  private func createAndStart(_ state: SyncState, _ onUpdate: @escaping Listener) throws -> SyncState {
+    let control = RunControl()
+    var reserved: Int64?
+    do {
+      let start = try store.writeBlocking(.synced) { transaction in
+        var state = state
+        try SyncsSoup.insert(&state, in: transaction)
+        // Before anybody else can see the row.
+        try reserve(state.id, control)
+        reserved = state.id
+        return try enter(state, in: transaction)
+      }
+      // Stopped in between: the run ends before it does anything.
+      if !shared.withLock({ $0.isAccepting }) { control.stop() }
+      return begin(start, control, onUpdate)
+    } catch {
+      if let reserved { release(reserved) }
+      throw error
+    }
+  }
+
+  private func prepare(_ id: Int64) throws -> Start {
+    try store.writeBlocking(.synced) { transaction in
+      guard var state = try SyncsSoup.find(.id(id), in: transaction) else { throw SyncError.noSuchSync(.id(id)) }
+      state.totalSize = -1
+      return try enter(state, in: transaction)
+    }
+  }
+
+  private func enter(_ stored: SyncState, in transaction: StoreTransaction) throws -> Start {
+    let now = configuration.now()
+    let lease = try leases.acquire(stored.id, now: now, duration: configuration.leaseMs, in: transaction)
+    let ended = stored.status == .done || stored.status == .new
+    var state = stored
+    // Only part of the last millisecond may have been stored.
+    if !ended { state.maxTimeStamp = max(TimeStamp.never, state.maxTimeStamp - 1) }
+    // A row that is RUNNING here was left by a process that died.
+    state.status = .new
+    state.enter(.running, now: now)
+    try SyncsSoup.save(state, in: transaction)
+    return Start(state: state, lease: lease, previousRunEnded: ended)
+  }
+
+  func reserve(_ id: Int64, _ control: RunControl) throws {
+    let isFree = shared.withLock { shared in
+      guard shared.active[id] == nil else { return false }
+      shared.active[id] = control
+      return true
+    }
+    guard isFree else { throw SyncError.alreadyRunning(id) }
+  }
+
+  func release(_ id: Int64) { shared.withLock { $0.active[id] = nil } }
+
+  private func begin(_ start: Start, _ control: RunControl, _ onUpdate: @escaping Listener) -> SyncState {
+    let meter = RequestMeter()
+    let environment = RunEnvironment(
+      store: store, client: MeteredClient(client: client, meter: meter), control: control,
+      configuration: configuration, onUpdate: onUpdate)
+    let ticket = turns.book(start.state.soupName)
+    onUpdate(start.state)
+    launch {
+      await RequestMeter.$current.withValue(meter) {
+        await self.run(start, environment, ticket)
+      }
+    }
+    return start.state
+  }
+
+  /// Starts a task that ``shutdown()`` waits for.
+  func launch(_ work: @escaping @Sendable () async -> Void) {
+    shared.withLock { shared in
+      shared.lastTask += 1
+      let number = shared.lastTask
+      shared.tasks[number] = Task {
+        await work()
+        self.shared.withLock { $0.tasks[number] = nil }
+      }
+    }
+  }
+
+  // MARK: Running
+
+  /// One run from its place in the line to the last report.
+  private func run(_ start: Start, _ environment: RunEnvironment, _ ticket: SoupTurns.Ticket) async {
+    var record = RunRecord(environment: environment, lease: start.lease, state: start.state)
+    do {
+      try await waitTurn(ticket, environment.control)
+      switch start.state.type {
+      case .syncDown:
+        var run = try SyncDownRun(record, previousRunEnded: start.previousRunEnded)
+        try await run.perform(into: &record)
+      case .syncUp:
+        var run = try SyncUpRun(record)
+        try await run.perform(into: &record)
+      }
+    } catch {
+      await record.end(error)
+      log(record.state, error)
+    }
+    turns.leave(ticket)
+    // First free, then told: the listener may start the same sync again.
+    release(start.state.id)
+    record.report()
+  }
+
+  func waitTurn(_ ticket: SoupTurns.Ticket, _ control: RunControl) async throws {
+    let turns = turns
+    try await control.value(of: Task { try await turns.wait(ticket) })
+    try control.check()
+  }
+
+  private func log(_ state: SyncState, _ error: any Error) {
+    guard state.status == .failed else { return }
+    configuration.logger.warning(
+      "sync failed",
+      metadata: [
+        "sync": "\(state.name ?? String(state.id))", "type": "\(state.type.rawValue)", "soup": "\(state.soupName)",
+        "error": "\(SyncError(wrapping: error).message)",
+      ])
+  }
+}

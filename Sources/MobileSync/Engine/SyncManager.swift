@@ -1,0 +1,136 @@
+import JSON
+import RestClient
+import SmartStore
+import Synchronization
+
+/// The syncs of one store with one server.
+///
+/// Threads: any. Calls that start something write to the store and wait for it, so they belong on a plain queue, not on
+/// the cooperative pool. Runs go on in tasks of their own: syncs of one soup one after the other, in the order they were
+/// started, those of different soups at once.
+public final class SyncManager: Sendable {
+  public let store: Store
+  let client: any RestClient
+  let configuration: SyncConfiguration
+  let leases = SyncLeases()
+  let turns = SoupTurns()
+  let shared = Mutex(Shared())
+
+  /// What the runs and the callers share. A lock guards a few lines of memory, never a store call or a callback.
+  struct Shared {
+    var isAccepting = true
+    /// Queued, running, and cleaning ghosts. A sync is in here at most once.
+    var active: [Int64: RunControl] = [:]
+    /// Every task that has not returned yet, its last callback included.
+    var tasks: [Int: Task<Void, Never>] = [:]
+    var lastTask = 0
+  }
+
+  /// Prepares the store. Syncs that are RUNNING although nobody runs them become STOPPED: their process died.
+  /// - Throws: `StoreError`.
+  public init(store: Store, client: any RestClient, configuration: SyncConfiguration = SyncConfiguration()) throws {
+    self.store = store
+    self.client = client
+    self.configuration = configuration
+    try recover()
+  }
+
+  private func recover() throws {
+    let now = configuration.now(), leases = leases
+    try store.writeBlocking(.synced) { transaction in
+      try SyncsSoup.setUp(transaction)
+      for var state in try SyncsSoup.all(.running, in: transaction) {
+        if let lease = try transaction.lease(SyncLeases.name(state.id)), leases.isHeld(lease, now: now) { continue }
+        state.enter(.stopped, now: now)
+        try SyncsSoup.save(state, in: transaction)
+      }
+    }
+  }
+
+  // MARK: Asking
+
+  /// The stored state; nil when there is no such sync.
+  public func getSyncStatus(_ reference: SyncReference) throws -> SyncState? {
+    try store.readBlocking { try SyncsSoup.find(reference, in: $0) }
+  }
+
+  public func hasSyncWithName(_ name: String) throws -> Bool { try getSyncStatus(.name(name)) != nil }
+
+  /// True while the sync is queued, runs, or its ghosts are being cleaned, in this manager.
+  public func isRunning(_ id: Int64) -> Bool { shared.withLock { $0.active[id] != nil } }
+
+  /// Asked to stop, and something has not ended yet.
+  public var isStopping: Bool { shared.withLock { !$0.isAccepting && !$0.active.isEmpty } }
+
+  /// Asked to stop, and everything has ended.
+  public var isStopped: Bool { shared.withLock { !$0.isAccepting && $0.active.isEmpty } }
+
+  // MARK: Creating and deleting
+
+  /// Saves a sync with the status NEW; nothing runs.
+  /// - Throws: ``SyncError`` `.invalidTarget`, `.invalidOptions`, `.duplicateName`.
+  @discardableResult
+  public func createSyncDown(
+    target: JSONObject, options: JSONObject? = nil, soupName: String, syncName: String? = nil
+  ) throws -> SyncState {
+    var state = try newState(.syncDown, target, options, soupName, syncName)
+    try insert(&state)
+    return state
+  }
+
+  /// Saves a sync with the status NEW; nothing runs.
+  /// - Parameter target: nil and `{}` mean the collection target.
+  /// - Throws: ``SyncError`` `.invalidTarget`, `.invalidOptions`, `.noFieldlist`, `.duplicateName`.
+  @discardableResult
+  public func createSyncUp(
+    target: JSONObject? = nil, options: JSONObject? = nil, soupName: String, syncName: String? = nil
+  ) throws -> SyncState {
+    var state = try newState(.syncUp, target ?? [:], options, soupName, syncName)
+    try insert(&state)
+    return state
+  }
+
+  /// A state with its target and options checked and normalised.
+  func newState(
+    _ type: SyncType, _ target: JSONObject, _ options: JSONObject?, _ soupName: String, _ syncName: String?
+  ) throws -> SyncState {
+    guard !soupName.isEmpty else { throw SyncError(.invalidArguments, "soupName must not be empty") }
+    let options = try SyncOptions(options)
+    let json: JSONObject
+    switch type {
+    case .syncDown: json = try TargetRegistry.down(target).json
+    case .syncUp:
+      let target = try TargetRegistry.up(target)
+      guard options.fieldlist != nil || target.createFieldlist != nil || target.updateFieldlist != nil else {
+        throw SyncError(
+          .noFieldlist,
+          "No fields specified: give the options a fieldlist, or the target a createFieldlist and an updateFieldlist")
+      }
+      json = target.json
+    }
+    return SyncState(type: type, name: syncName, target: json, options: options, soupName: soupName)
+  }
+
+  private func insert(_ state: inout SyncState) throws {
+    let new = state
+    state = try store.writeBlocking(.synced) { transaction in
+      var state = new
+      try SyncsSoup.insert(&state, in: transaction)
+      return state
+    }
+  }
+
+  /// Removes a saved sync; the records it brought stay. An unknown one is no error.
+  /// - Throws: ``SyncError`` `.alreadyRunning`, `.runningElsewhere`.
+  public func deleteSync(_ reference: SyncReference) throws {
+    let now = configuration.now()
+    try store.writeBlocking(.synced) { transaction in
+      guard let state = try SyncsSoup.find(reference, in: transaction) else { return }
+      if isRunning(state.id) { throw SyncError.alreadyRunning(state.id) }
+      if let lease = try transaction.lease(SyncLeases.name(state.id)), leases.isHeld(lease, now: now) {
+        throw SyncError(.runningElsewhere, "sync \(state.id) is still running in another process", isRetryable: true)
+      }
+      try transaction.remove([state.id], from: SyncsSoup.name)
+    }
+  }
+}

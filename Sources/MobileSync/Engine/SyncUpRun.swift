@@ -1,0 +1,216 @@
+import JSON
+import RestClient
+import SmartStore
+
+/// One run of a sync up: dirty entries in batches, each batch written back in one transaction.
+///
+/// The entries are chosen at the start, by id; what becomes dirty later waits for the next run.
+struct SyncUpRun {
+  private var record: RunRecord
+  private let target: any SyncUpTarget
+  private let plan: DirtyBatch.Plan
+  /// Records that are done with, whatever became of them.
+  private var counter = ProgressCounter(total: 0)
+
+  private var environment: RunEnvironment { record.environment }
+  private var state: SyncState { record.state }
+
+  init(_ record: RunRecord) throws {
+    self.record = record
+    target = try TargetRegistry.up(record.state.target)
+    let fieldlist = record.state.options.fieldlist
+    plan = DirtyBatch.Plan(
+      fields: target.fields, externalIdField: target.externalIdFieldName,
+      create: target.createFieldlist ?? fieldlist, update: target.updateFieldlist ?? fieldlist)
+  }
+
+  /// Runs to the end; the state DONE is then saved and not yet reported.
+  /// - Throws: Whatever ended the run before. What was uploaded by then is written back.
+  mutating func perform(into record: inout RunRecord) async throws {
+    defer { record = self.record }
+    let lost = LostCreates(target: target, plan: plan, soupName: state.soupName)
+    let inDoubt = try await lost.resolve(&self.record)
+    let soup = state.soupName
+    let ids = try await environment.store.read { try $0.dirtyEntryIds(in: soup) }
+    counter = ProgressCounter(total: ids.count)
+    try await self.record.save(.pulled) { _, state in state.totalSize = ids.count }
+    self.record.report()
+    let verdicts = try await verdicts(for: ids.filter { !inDoubt.contains($0) }, inDoubt)
+    try await upload(UploadChunk.chunks(of: ids, verdicts, size: target.maxBatchSize))
+    let now = environment.configuration.now()
+    try await self.record.save(.pulled) { _, state in
+      state.progress = 100
+      state.enter(.done, now: now)
+    }
+  }
+
+  private mutating func upload(_ chunks: [UploadChunk]) async throws {
+    var prepared = chunks.first.map(prepare)
+    for (i, chunk) in chunks.enumerated() {
+      guard let batch = try await prepared?.value else { return }
+      try environment.control.check()
+      // The next batch is read while this one is on its way.
+      prepared = i + 1 < chunks.count ? prepare(chunks[i + 1]) : nil
+      do {
+        try await send(batch, of: chunk)
+      } catch {
+        prepared?.cancel()
+        _ = await prepared?.result
+        throw error
+      }
+      report(chunk)
+    }
+  }
+
+  private func prepare(_ chunk: UploadChunk) -> Task<DirtyBatch, any Error> {
+    let store = environment.store, soup = state.soupName, plan = plan
+    return Task { try await store.read { try DirtyBatch($0.entries(chunk.toSend, in: soup), plan: plan) } }
+  }
+
+  /// One update for each record, as if they had been sent one by one; the end reports the last of all.
+  private mutating func report(_ chunk: UploadChunk) {
+    for _ in 0..<chunk.count {
+      counter.advance(1)
+      if counter.isReported { record.report(status: .running, progress: counter.percent) }
+    }
+  }
+
+  // MARK: Leave if changed
+
+  /// What keeps entries from being sent, as far as that is known beforehand.
+  private mutating func verdicts(for ids: [Int64], _ inDoubt: Set<Int64>) async throws -> [Int64: UploadVerdict] {
+    var verdicts = Dictionary(uniqueKeysWithValues: inDoubt.map { ($0, UploadVerdict.inDoubt) })
+    guard state.options.mergeMode == .leaveIfChanged else { return verdicts }
+    let soup = state.soupName, plan = plan
+    for start in stride(from: 0, to: ids.count, by: CollectionSyncUpTarget.largestRetrieve) {
+      try environment.control.check()
+      let slice = ids[start..<min(start + CollectionSyncUpTarget.largestRetrieve, ids.count)]
+      let batch = try await environment.store.read { try DirtyBatch($0.entries(slice, in: soup), plan: plan) }
+      verdicts.merge(try await changedOnServer(batch)) { first, _ in first }
+    }
+    return verdicts
+  }
+
+  private func changedOnServer(_ batch: DirtyBatch) async throws -> [Int64: UploadVerdict] {
+    let asked = (0..<batch.count).filter { !batch.flags($0).isCreated && batch.serverId($0) != nil }
+    var verdicts: [Int64: UploadVerdict] = [:]
+    for type in Set(asked.map(batch.type)).sorted() {
+      let indices = asked.filter { batch.type($0) == type }
+      let remote: [RemoteRecord]
+      do {
+        remote = try await target.remoteRecords(
+          type: type, ids: indices.compactMap(batch.serverId), through: environment.client)
+      } catch let error as RestError where error.status == 404 || error.serverCode == "INVALID_TYPE" {
+        // The server does not know the type: these records are wrong, the others are not.
+        let item = UploadResult.failure(error.serverCode ?? "NOT_FOUND", error.message)
+        for i in indices { verdicts[batch.entryIds[i]] = .refused(item) }
+        continue
+      }
+      for (i, remote) in zip(indices, remote)
+      where !LeaveIfChanged.mayUpload(batch.flags(i), localStamp: batch.stamp(i), remote: remote) {
+        verdicts[batch.entryIds[i]] = .conflicting
+      }
+    }
+    return verdicts
+  }
+}
+
+/// Why an entry is not sent.
+enum UploadVerdict: Sendable, Equatable {
+  case conflicting
+  case inDoubt
+  case refused(UploadResult)
+}
+
+/// Entries whose uploads are sent and written back together, and those between them that are not sent.
+struct UploadChunk: Sendable {
+  private(set) var toSend: [Int64] = []
+  private(set) var held: [(id: Int64, verdict: UploadVerdict)] = []
+
+  var count: Int { toSend.count + held.count }
+
+  static func chunks(of ids: [Int64], _ verdicts: [Int64: UploadVerdict], size: Int) -> [UploadChunk] {
+    var chunks: [UploadChunk] = [], current = UploadChunk()
+    for id in ids {
+      if let verdict = verdicts[id] { current.held.append((id, verdict)) } else { current.toSend.append(id) }
+      if current.toSend.count == size {
+        chunks.append(current)
+        current = UploadChunk()
+      }
+    }
+    return current.count > 0 ? chunks + [current] : chunks
+  }
+}
+
+// MARK: - One batch
+
+extension SyncUpRun {
+  /// Sends a batch and writes every answer back, also when a later request of the batch fails.
+  private mutating func send(_ batch: DirtyBatch, of chunk: UploadChunk) async throws {
+    var upload = BatchUpload(batch: batch, target: target, mergeMode: state.options.mergeMode)
+    upload.hold(chunk.held)
+    try await journal(upload)
+    var failure = await upload.send(through: environment.client)
+    if failure == nil { failure = await upload.findGone(through: environment.client) }
+    let recreate = try await writeBack(upload)
+    if let failure { throw failure }
+    if !recreate.isEmpty { try await sendAgain(recreate) }
+  }
+
+  /// The second and last try for records that the server had deleted: they are created.
+  private mutating func sendAgain(_ ids: [Int64]) async throws {
+    let soup = state.soupName, plan = plan
+    let batch = try await environment.store.read { try DirtyBatch($0.entries(ids, in: soup), plan: plan) }
+    var upload = BatchUpload(batch: batch, target: target, mergeMode: .leaveIfChanged)
+    try await journal(upload)
+    let failure = await upload.send(through: environment.client)
+    _ = try await writeBack(upload)
+    if let failure { throw failure }
+  }
+
+  /// Writes creates down before they are sent: should the answer be lost, the next run knows what to look for. Upserts
+  /// find what they made, updates and deletes can be sent twice.
+  private mutating func journal(_ upload: BatchUpload) async throws {
+    let now = environment.configuration.now(), syncId = state.id
+    let records = upload.creates.map {
+      UploadRecord(entryId: $0.entryId, version: $0.version, syncId: syncId, operation: "create", sentAt: now)
+    }
+    guard !records.isEmpty else { return }
+    try await record.save(.synced) { transaction, state in try transaction.journal(records, in: state.soupName) }
+  }
+
+  /// One transaction for all answers of a batch.
+  /// - Returns: Entries to create anew.
+  private mutating func writeBack(_ upload: BatchUpload) async throws -> [Int64] {
+    let answers = upload.answers, unsettled = upload.unsettled, idField = target.fields.id
+    let percent = ProgressCounter.percent(counter.done + answers.count, of: counter.total)
+    let settled = upload.creates.map(\.entryId).filter { !unsettled.contains($0) }
+    try await record.save(.synced) { transaction, state in
+      for answer in answers {
+        try transaction.writeBack(answer.sent, answer.outcome, answer.result, in: state.soupName, idField: idField)
+        state.counts.count(answer.outcome)
+      }
+      try transaction.settle(settled, in: state.soupName)
+      state.progress = max(state.progress, percent)
+    }
+    return answers.filter { $0.outcome == .recreate }.map(\.sent.entryId)
+  }
+}
+
+extension SyncCounts {
+  fileprivate mutating func count(_ outcome: UploadOutcome) {
+    switch outcome {
+    case .succeeded: succeeded += 1
+    case .failed: failed += 1
+    case .skipped: skipped += 1
+    case .conflicting:
+      skipped += 1
+      conflicting += 1
+    case .recreate: break
+    }
+  }
+}
+
+extension ProgressCounter {
+  static func percent(_ done: Int, of total: Int) -> Int { total > 0 ? min(99, done * 100 / total) : 0 }
+}

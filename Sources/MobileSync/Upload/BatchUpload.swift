@@ -1,0 +1,144 @@
+import RestClient
+
+/// The uploads of one batch: what is sent, and what every answer says. Touches no store.
+struct BatchUpload: Sendable {
+  struct Answer: Sendable {
+    let sent: SentRecord
+    let outcome: UploadOutcome
+    let result: UploadResult
+  }
+
+  let batch: DirtyBatch
+  private let target: any SyncUpTarget
+  private let mergeMode: MergeMode
+  private let planned: [PlannedUpload]
+  private(set) var answers: [Answer] = []
+  /// Creates that were sent without an answer: the server may have them.
+  private(set) var unsettled: Set<Int64> = []
+
+  init(batch: DirtyBatch, target: any SyncUpTarget, mergeMode: MergeMode) {
+    self.batch = batch
+    self.target = target
+    self.mergeMode = mergeMode
+    var planned: [PlannedUpload] = []
+    for i in 0..<batch.count {
+      let action = batch.action(i)
+      if let answer = BatchUpload.answerWithoutServer(batch, i, action) {
+        answers.append(answer)
+      } else {
+        planned.append(PlannedUpload(index: i, action: action, type: batch.type(i)))
+      }
+    }
+    self.planned = planned
+  }
+
+  /// Creates that will be sent, as they stood when they were read.
+  var creates: [SentRecord] { planned.filter { $0.action == .create }.map { sent($0.index, .create) } }
+
+  private func sent(_ i: Int, _ action: UploadAction) -> SentRecord {
+    SentRecord(entryId: batch.entryIds[i], version: batch.versions[i], action: action)
+  }
+
+  /// What needs no request, or cannot be one.
+  private static func answerWithoutServer(_ batch: DirtyBatch, _ i: Int, _ action: UploadAction) -> Answer? {
+    let sent = SentRecord(entryId: batch.entryIds[i], version: batch.versions[i], action: action)
+    func failed(_ code: String, _ message: String) -> Answer {
+      Answer(sent: sent, outcome: .failed, result: .failure(code, message))
+    }
+    switch action {
+    case .removeLocally: return Answer(sent: sent, outcome: .succeeded, result: UploadResult(isSuccess: true))
+    case .nothing: return Answer(sent: sent, outcome: .skipped, result: UploadResult(isSuccess: true))
+    case .create, .upsert:
+      return batch.plan.create == nil
+        ? failed("NO_FIELDLIST", "No fields specified: the target has no createFieldlist, the options no fieldlist") : nil
+    case .update:
+      if batch.plan.update == nil {
+        return failed("NO_FIELDLIST", "No fields specified: the target has no updateFieldlist, the options no fieldlist")
+      }
+      return batch.serverId(i) == nil ? failed("MISSING_ID", "The entry is no new one and has no id of the server") : nil
+    case .delete:
+      return batch.serverId(i) == nil ? failed("MISSING_ID", "The entry is no new one and has no id of the server") : nil
+    }
+  }
+
+  /// Takes up entries that were sorted out before, so that they are counted with the batch.
+  mutating func hold(_ held: [(id: Int64, verdict: UploadVerdict)]) {
+    for (id, verdict) in held {
+      let sent = SentRecord(entryId: id, version: 0, action: .nothing)
+      switch verdict {
+      case .conflicting: answers.append(Answer(sent: sent, outcome: .conflicting, result: UploadResult(isSuccess: false)))
+      case .refused(let result): answers.append(Answer(sent: sent, outcome: .failed, result: result))
+      // Counted, and marked, when it was looked for.
+      case .inDoubt: break
+      }
+    }
+  }
+
+  /// Sends everything, one request after the other.
+  /// - Returns: What ended it before the last request; the answers until then are kept.
+  mutating func send(through client: any RestClient) async -> (any Error)? {
+    for group in target.groups(planned) {
+      do {
+        let results = try await target.send(group, of: batch, through: client)
+        for (i, result) in zip(group.indices, results) { answers.append(answer(i, group.action, result)) }
+      } catch {
+        if group.action == .create, BatchUpload.mayHaveHappened(error) {
+          unsettled.formUnion(group.indices.map { batch.entryIds[$0] })
+        }
+        return error
+      }
+    }
+    return nil
+  }
+
+  /// An answer that says no is certain; so is a request that never left. A good status without a usable body is not.
+  private static func mayHaveHappened(_ error: any Error) -> Bool {
+    guard let error = error as? RestError else { return true }
+    if error.code == .invalidBody || error.code == .responseTooLarge { return true }
+    if let status = error.status, status >= 500 { return true }
+    return error.outcome == .unknown
+  }
+
+  private func answer(_ i: Int, _ action: UploadAction, _ result: UploadResult) -> Answer {
+    let outcome: UploadOutcome =
+      switch action {
+      case _ where result.isSuccess: .succeeded
+      case .delete where result.maySayRecordIsGone: .succeeded
+      // Looked at once more before anything is created.
+      case .update where result.maySayRecordIsGone: mergeMode == .overwrite ? .recreate : .conflicting
+      default: .failed
+      }
+    return Answer(sent: sent(i, action), outcome: outcome, result: result)
+  }
+
+  /// Makes sure of the records that are said to be gone: the same error is given for a lookup that leads nowhere, and a
+  /// record that exists must not be created once more.
+  /// - Returns: What kept it from finding out; the records in question then stay as they are.
+  mutating func findGone(through client: any RestClient) async -> (any Error)? {
+    let doubtful = answers.indices.filter { answers[$0].outcome == .recreate || isUpdateConflict(answers[$0]) }
+    guard !doubtful.isEmpty else { return nil }
+    let positions = Dictionary(uniqueKeysWithValues: zip(batch.entryIds, 0..<batch.count))
+    var byType: [String: [(answer: Int, id: String)]] = [:]
+    for n in doubtful {
+      guard let i = positions[answers[n].sent.entryId], let id = batch.serverId(i) else { continue }
+      byType[batch.type(i), default: []].append((n, id))
+    }
+    do {
+      for (type, asked) in byType.sorted(by: { $0.key < $1.key }) {
+        let remote = try await target.remoteRecords(type: type, ids: asked.map(\.id), through: client)
+        for (n, remote) in zip(asked.map(\.answer), remote) where remote != .deleted {
+          answers[n] = Answer(sent: answers[n].sent, outcome: .failed, result: answers[n].result)
+        }
+      }
+      return nil
+    } catch {
+      let undecided = Set(doubtful.filter { answers[$0].outcome != .failed })
+      answers = answers.indices.filter { !undecided.contains($0) }.map { answers[$0] }
+      return error
+    }
+  }
+
+  private func isUpdateConflict(_ answer: Answer) -> Bool {
+    answer.outcome == .conflicting && answer.sent.action == .update
+  }
+}
