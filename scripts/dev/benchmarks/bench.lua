@@ -10,8 +10,8 @@ local TICK = 0.010
 local SYNC = "benchmark"
 local target = {
   type = "soql",
-  query = "SELECT Id, FirstName, LastName, Email, Phone, Title, Department, MailingStreet, AccountId, Score__c, DoNotCall, "
-    .. "LastModifiedDate FROM Contact",
+  query = "SELECT Id, FirstName, LastName, Email, Phone, Title, Department, MailingStreet, AccountId, Score__c, "
+    .. "DoNotCall, LastModifiedDate FROM Contact",
 }
 
 local outcome

@@ -1,0 +1,5 @@
+-- What luacheck looks at: the scripts, the Lua modules of the library and the Lua tests.
+std = "lua54"
+max_line_length = 120
+files["Tests/Lua"].globals = { "expect", "test" }
+files["bridge-spec/library"].ignore = { "21.", "11." } -- definitions for editors: parameters without bodies
