@@ -1,14 +1,14 @@
 /// Record ids: 15 characters, three of them the object's prefix, and a checksum of three more.
 ///
 /// The sequence part counts in base 62 with digits in ASCII order, so that ids of one object sort as they were made.
-enum RecordID {
+package enum RecordID {
   private static let digits = Array("0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz".utf8)
   private static let checkCharacters = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZ012345".utf8)
   /// The pod and the reserved character of every id made here.
   private static let pod = Array("gL0".utf8)
 
   /// The 18-character id number `sequence` of the object with this three-character prefix.
-  static func make(prefix: String, sequence: Int64) -> String {
+  package static func make(prefix: String, sequence: Int64) -> String {
     var bytes = Array(prefix.utf8.prefix(3)) + pod + [UInt8](repeating: digits[0], count: 9)
     var rest = max(0, sequence)
     var index = 14
@@ -21,7 +21,7 @@ enum RecordID {
   }
 
   /// The 18-character form of a 15- or 18-character id; nil when it is none or its checksum is wrong.
-  static func normalized(_ text: some StringProtocol) -> String? {
+  package static func normalized(_ text: some StringProtocol) -> String? {
     let bytes = Array(text.utf8)
     guard bytes.count == 15 || bytes.count == 18, bytes.allSatisfy(isAlphanumeric) else { return nil }
     let full = Array(bytes[0..<15]) + checksum(bytes[0..<15])

@@ -1,13 +1,13 @@
 /// SHA-256 and HMAC (FIPS 180-4, RFC 2104), for the signature of a token answer. Not for secrets that matter: the sandbox
 /// has no other use for a cryptography library.
-enum SHA256 {
-  static func authenticationCode(_ message: [UInt8], key: [UInt8]) -> [UInt8] {
+package enum SHA256 {
+  package static func authenticationCode(_ message: [UInt8], key: [UInt8]) -> [UInt8] {
     var block = key.count > 64 ? digest(key) : key
     block += [UInt8](repeating: 0, count: 64 - block.count)
     return digest(block.map { $0 ^ 0x5C } + digest(block.map { $0 ^ 0x36 } + message))
   }
 
-  static func digest(_ message: [UInt8]) -> [UInt8] {
+  package static func digest(_ message: [UInt8]) -> [UInt8] {
     var state: [UInt32] = [
       0x6A09_E667, 0xBB67_AE85, 0x3C6E_F372, 0xA54F_F53A, 0x510E_527F, 0x9B05_688C, 0x1F83_D9AB, 0x5BE0_CD19,
     ]

@@ -82,12 +82,12 @@ struct FieldSchema: Sendable {
     return copy
   }
 
-  /// `MailingPostalCode` → `Mailing Postal Code`, `OwnerId` → `Owner ID`, `External_Id__c` → `External Id`.
+  /// `MailingPostalCode` → `Mailing Postal Code`, `OwnerId` → `Owner ID`, `YearsKnown__c` → `Years Known`.
   private static func spaced(_ name: String) -> String {
-    if name.hasSuffix("__c") { return name.dropLast(3).split(separator: "_").joined(separator: " ") }
+    let plain = name.hasSuffix("__c") ? name.dropLast(3).split(separator: "_").joined(separator: " ") : name
     var words = ""
-    for character in name {
-      if character.isUppercase, !words.isEmpty { words.append(" ") }
+    for character in plain {
+      if character.isUppercase, words.last?.isLowercase == true { words.append(" ") }
       words.append(character)
     }
     return words.hasSuffix(" Id") ? words.dropLast(2) + "ID" : words

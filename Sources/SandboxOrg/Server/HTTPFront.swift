@@ -67,6 +67,7 @@ struct HTTPFront: HTTPResponder {
     let path = parts.first.map(String.init) ?? "/"
     var headers: [String: String] = [:]
     for field in request.headers { headers[field.name.canonicalName] = field.value }
+    headers["host"] = request.head.authority
     return ServerRequest(
       method: request.method.rawValue, path: path, segments: URLCoding.segments(path),
       query: parts.count > 1 ? URLCoding.fields(parts[1]) : [], headers: headers, body: body)
