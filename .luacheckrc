@@ -2,4 +2,4 @@
 std = "lua54"
 max_line_length = 120
 files["Tests/Lua"].globals = { "expect", "test" }
-files["bridge-spec/library"].ignore = { "21.", "11." } -- definitions for editors: parameters without bodies
+files["bridge-spec/library"].ignore = { "2..", "11." } -- definitions for editors: functions without bodies
