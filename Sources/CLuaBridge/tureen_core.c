@@ -192,6 +192,13 @@ static int core_raise(lua_State *L) {
   return tureen_raise(L, luaL_checkstring(L, 1), "%s", luaL_checkstring(L, 2));
 }
 
+/* The type of an argument as error messages name it. */
+static const char *type_name(lua_State *L, int index) {
+  if (lua_isnoneornil(L, index)) return "nil";
+  if (lua_islightuserdata(L, index) && lua_touserdata(L, index) == NULL) return "null";
+  return luaL_typename(L, index);
+}
+
 /* array([t]) -> t with the array mark                                                                   [-1, +1, e] */
 static int core_array(lua_State *L) {
   if (lua_isnoneornil(L, 1)) {
@@ -199,7 +206,7 @@ static int core_array(lua_State *L) {
     lua_newtable(L);
   }
   if (!lua_istable(L, 1))
-    return tureen_raise(L, "invalidArguments", "array: argument 1 't' must be a table, got %s", luaL_typename(L, 1));
+    return tureen_raise(L, "invalidArguments", "array: argument 1 't' must be a table, got %s", type_name(L, 1));
   lua_settop(L, 1);
   luaL_getmetatable(L, TUREEN_ARRAY);
   if (lua_getmetatable(L, 1) && !lua_rawequal(L, -1, -2))
@@ -234,7 +241,7 @@ static int core_decode(lua_State *L) {
   size_t length;
   tureen_json_error error;
   if (lua_type(L, 1) != LUA_TSTRING)
-    return tureen_raise(L, "invalidArguments", "decode: argument 1 'text' must be a string, got %s", luaL_typename(L, 1));
+    return tureen_raise(L, "invalidArguments", "decode: argument 1 'text' must be a string, got %s", type_name(L, 1));
   const char *text = lua_tolstring(L, 1, &length);
   if (tureen_json_decode(L, text, length, &error)) return 1;
   lua_pushnil(L);

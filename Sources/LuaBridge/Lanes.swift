@@ -3,8 +3,8 @@ import Glibc
 /// Runs jobs on threads of its own: those of one store in the order they came, those of different stores side by side.
 ///
 /// A job without a store waits until every lane is at rest, and what comes after it waits for it.
-final class Lanes: @unchecked Sendable {
-  typealias Job = @Sendable () -> Void
+package final class Lanes: @unchecked Sendable {
+  package typealias Job = @Sendable () -> Void
 
   private struct Entry {
     let store: StoreReference?
@@ -22,13 +22,13 @@ final class Lanes: @unchecked Sendable {
   private var threads: [pthread_t] = []
   private var sleeping = 0
 
-  init(threadLimit: Int = Tuning.storeThreads) {
+  package init(threadLimit: Int) {
     self.threadLimit = threadLimit
   }
 
   /// Adds a job; from any thread, never blocks. After `close` it is dropped.
   /// - Parameter store: Whose lane it belongs to; nil for a job that runs alone.
-  func submit(_ store: StoreReference?, _ job: @escaping Job) {
+  package func submit(_ store: StoreReference?, _ job: @escaping Job) {
     lock.withLock {
       guard !isClosed else { return }
       held.append(Entry(store: store, job: job))
@@ -37,7 +37,7 @@ final class Lanes: @unchecked Sendable {
   }
 
   /// Waits until all jobs have run, then ends the threads. Not from a job. Safe twice.
-  func close() {
+  package func close() {
     let hasNoThread = lock.withLock { () -> Bool in
       isClosed = true
       return threads.isEmpty

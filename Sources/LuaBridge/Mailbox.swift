@@ -2,11 +2,11 @@ import CLuaBridge
 import Glibc
 
 /// Text on its way to Lua, in memory that C may free: copied by the thread that posts, not by the one that takes.
-final class Payload: @unchecked Sendable {
+package final class Payload: @unchecked Sendable {
   // Written in init and by whoever owns the last reference: a message has one owner at a time.
   private var bytes: tureen_bytes
 
-  init(_ text: [UInt8]) {
+  package init(_ text: [UInt8]) {
     let memory = malloc(max(1, text.count))
     if let memory {
       text.withUnsafeBytes { if let source = $0.baseAddress { memcpy(memory, source, $0.count) } }
@@ -18,7 +18,7 @@ final class Payload: @unchecked Sendable {
   deinit { free(bytes.data) }
 
   /// Hands the memory over; the receiver frees it.
-  func release() -> tureen_bytes {
+  package func release() -> tureen_bytes {
     defer { bytes = tureen_bytes(data: nil, length: 0) }
     return bytes
   }
@@ -28,22 +28,30 @@ final class Payload: @unchecked Sendable {
 ///
 /// Bounded: the places of a call's answers are booked when the call is accepted. Of a sync's progress only the latest
 /// waits; its start and its end are never replaced. The descriptor is readable while something waits.
-final class Mailbox: @unchecked Sendable {
+package final class Mailbox: @unchecked Sendable {
   /// What a message says about its call. Raw values: tureen_bridge.h.
-  enum Kind: Int32, Sendable { case result = 1, error, update, end, fail }
+  package enum Kind: Int32, Sendable { case result = 1, error, update, end, fail }
 
-  struct Message: Sendable {
-    let call: Int64
-    let kind: Kind
-    let payload: Payload
+  package struct Message: Sendable {
+    package let call: Int64
+    package let kind: Kind
+    package let payload: Payload
     /// True for an update that a later one may replace.
-    var isProgress = false
+    let isProgress: Bool
     /// Booked places that are free again once this is taken.
-    var freesPlaces = 0
+    let freesPlaces: Int
+
+    package init(call: Int64, kind: Kind, payload: Payload, isProgress: Bool = false, freesPlaces: Int = 0) {
+      self.call = call
+      self.kind = kind
+      self.payload = payload
+      self.isProgress = isProgress
+      self.freesPlaces = freesPlaces
+    }
   }
 
   /// Readable while a message waits or a wake was not answered; -1 after `close`.
-  private(set) var descriptor: Int32
+  package private(set) var descriptor: Int32
   // All state is touched only with `lock` held.
   private let lock = Lock()
   private let capacity: Int
@@ -54,7 +62,7 @@ final class Mailbox: @unchecked Sendable {
   private var progress: [Int64: Int] = [:]  // call -> position of its waiting progress
   private var isAwake = false, isSignalled = false, isClosed = false
 
-  init(capacity: Int = Tuning.mailboxCapacity) throws(BridgeError) {
+  package init(capacity: Int) throws(BridgeError) {
     self.capacity = capacity
     descriptor = tureen_signal_open()
     guard descriptor >= 0 else {
@@ -65,7 +73,7 @@ final class Mailbox: @unchecked Sendable {
   deinit { close() }
 
   /// Promises room for a call's answers; false when there is none.
-  func book(_ places: Int) -> Bool {
+  package func book(_ places: Int) -> Bool {
     lock.withLock {
       guard !isClosed, booked + places <= capacity else { return false }
       booked += places
@@ -74,7 +82,7 @@ final class Mailbox: @unchecked Sendable {
   }
 
   /// Puts a message where the Lua thread finds it. After `close` it is dropped.
-  func post(_ message: Message) {
+  package func post(_ message: Message) {
     lock.withLock {
       guard !isClosed else { return }
       if message.isProgress {
@@ -90,7 +98,7 @@ final class Mailbox: @unchecked Sendable {
   }
 
   /// The next message in posting order; nil when none waits.
-  func take() -> Message? {
+  package func take() -> Message? {
     lock.withLock {
       guard first < messages.count else { return nil }
       let message = messages[first]
@@ -104,7 +112,7 @@ final class Mailbox: @unchecked Sendable {
   }
 
   /// How many messages wait. Answers earlier wakes.
-  func answerWake() -> Int {
+  package func answerWake() -> Int {
     lock.withLock {
       isAwake = false
       signal()
@@ -113,7 +121,7 @@ final class Mailbox: @unchecked Sendable {
   }
 
   /// Makes the descriptor readable until `answerWake`.
-  func wake() {
+  package func wake() {
     lock.withLock {
       isAwake = true
       signal()
@@ -121,7 +129,7 @@ final class Mailbox: @unchecked Sendable {
   }
 
   /// Drops what waits and what will be posted. Safe twice.
-  func close() {
+  package func close() {
     lock.withLock {
       guard !isClosed else { return }
       isClosed = true

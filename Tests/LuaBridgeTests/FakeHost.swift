@@ -1,0 +1,118 @@
+import Foundation
+import JSON
+import LuaBridge
+
+/// A host without a store or a server: store actions answer with what they were sent, syncs take the steps their
+/// target lists ("RUNNING:50", "DONE").
+final class FakeHost: BridgeHost, @unchecked Sendable {
+  private struct State {
+    var held: [(update: @Sendable (CallUpdate) -> Void, call: ActionCall)] = []
+    var running: Set<StoreReference> = []
+    var overlaps = 0, shutdowns = 0
+    var log: [String] = []
+  }
+  private let lock = NSLock()
+  private var state = State()
+  /// Signalled when an action about all stores has run; those run when all others have.
+  let atRest = DispatchSemaphore(value: 0)
+  /// Called for the soup "interrupt".
+  var onInterrupt: @Sendable () -> Void = {}
+
+  var overlaps: Int { lock.withLock { state.overlaps } }
+  var shutdowns: Int { lock.withLock { state.shutdowns } }
+  var log: [String] { lock.withLock { state.log } }
+  var heldUpdates: [@Sendable (CallUpdate) -> Void] { lock.withLock { state.held.map(\.update) } }
+
+  struct Unknown: Error {}
+
+  func configure(_ options: JSONObject) throws {
+    if options["home"] == nil, let key = options.keys.first {
+      throw BridgeError(domain: "configuration", code: "unknownSetting", message: "unknown setting '\(key)'")
+    }
+  }
+
+  func smartStore(_ action: SmartStoreAction, _ call: ActionCall) throws -> [UInt8] {
+    lock.withLock { if !state.running.insert(call.store).inserted { state.overlaps += 1 } }
+    defer { lock.withLock { _ = state.running.remove(call.store) } }
+    defer { if action.isAboutAllStores { atRest.signal() } }
+    let soup = call.value("soupName")?.stringValue ?? ""
+    lock.withLock { state.log.append("\(call.store.name):\(action.rawValue):\(soup)") }
+    switch soup {
+    case "fail":
+      throw BridgeError(
+        domain: "store", code: "noSuchSoup", message: "no soup named 'fail'", isRetryable: true,
+        details: ["hint": ["x"]])
+    case "garbage": return Array("{not json".utf8)
+    case "unknown error": throw Unknown()
+    case "interrupt": onInterrupt()
+    case "release": take(call.value("paths")?.arrayValue ?? [])
+    default: break
+    }
+    return JSONValue.object(echo(action.rawValue, call)).serialized()
+  }
+
+  func mobileSync(
+    _ action: MobileSyncAction, _ call: ActionCall, onUpdate: @escaping @Sendable (CallUpdate) -> Void
+  ) throws -> [UInt8]? {
+    let name = call.value("syncName")?.stringValue ?? ""
+    switch action {
+    case .getSyncStatus where name == "none": return Array("{}".utf8)
+    case .getSyncStatus: return syncState("DONE:100", call, action)
+    case .deleteSync: return Array(#""OK""#.utf8)
+    case .cleanResyncGhosts: onUpdate(.finished(Array("3".utf8)))
+    default: try start(action, name, call, onUpdate)
+    }
+    return nil
+  }
+
+  private func start(
+    _ action: MobileSyncAction, _ name: String, _ call: ActionCall, _ onUpdate: @escaping @Sendable (CallUpdate) -> Void
+  ) throws {
+    switch name {
+    case "held": return lock.withLock { state.held.append((onUpdate, call)) }
+    case "unknown": throw BridgeError(domain: "sync", code: "noSuchSync", message: "no sync named 'unknown'")
+    case "dropped": return
+    case "fails-after-start": return ["RUNNING:0", "FAILED:50"].forEach { step($0, call, action, onUpdate) }
+    default: break
+    }
+    let steps = call.value("target")?["steps"]?.arrayValue?.compactMap(\.stringValue) ?? ["RUNNING:0", "DONE:100"]
+    for text in steps { step(text, call, action, onUpdate) }
+  }
+
+  private func take(_ steps: [JSONValue]) {
+    guard let held = lock.withLock({ state.held.last }) else { return }
+    for text in steps.compactMap(\.stringValue) { step(text, held.call, .syncDown, held.update) }
+  }
+
+  private func step(
+    _ text: String, _ call: ActionCall, _ action: MobileSyncAction, _ onUpdate: @Sendable (CallUpdate) -> Void
+  ) {
+    let isFailed = text.hasPrefix("FAILED")
+    onUpdate(
+      .sync(
+        SyncUpdate(
+          syncId: 7, isTerminal: !text.hasPrefix("RUNNING"), state: syncState(text, call, action),
+          error: isFailed ? BridgeError(domain: "sync", code: "serverError", message: "the server said no") : nil)))
+  }
+
+  private func syncState(_ text: String, _ call: ActionCall, _ action: MobileSyncAction) -> [UInt8] {
+    let parts = text.split(separator: ":")
+    var object: JSONObject = [
+      "_soupEntryId": 7, "status": .string(String(parts[0])),
+      "progress": .integer(parts.count > 1 ? Int64(parts[1]) ?? 0 : 0), "sent": .object(echo(action.rawValue, call)),
+    ]
+    if let name = call.value("syncName") { object["name"] = name }
+    return JSONValue.object(object).serialized()
+  }
+
+  private func echo(_ action: String, _ call: ActionCall) -> JSONObject {
+    [
+      "action": .string(action), "arguments": .object(call.arguments),
+      "store": ["name": .string(call.store.name), "isGlobal": .bool(call.store.isGlobal)],
+    ]
+  }
+
+  func sdkInfo() throws -> JSONObject { ["sdkVersion": "14.0.0", "appName": "fake"] }
+
+  func shutdown() { lock.withLock { state.shutdowns += 1 } }
+}
