@@ -35,6 +35,9 @@ static const char mobilesync_lua[] = {
 static const char sdkinfo_lua[] = {
 #embed "../LuaBridge/Lua/sdkinfo.lua"
 };
+static const char sandbox_lua[] = {
+#embed "../LuaBridge/Lua/sandbox.lua"
+};
 
 #define MODULE(name) {#name, name##_lua, sizeof name##_lua, "=[tureen " #name ".lua]"}
 static const struct {
@@ -44,6 +47,7 @@ static const struct {
 } sources[] = {
     MODULE(tureen),     MODULE(guard),     MODULE(event),      MODULE(calls),      MODULE(async),
     MODULE(arguments),  MODULE(queryspec), MODULE(smartstore), MODULE(mobilesync), MODULE(sdkinfo),
+    MODULE(sandbox),
 };
 
 /* What scripts may ask `require` for, and the module they get. */
@@ -54,6 +58,7 @@ static const struct {
     {"tureen.smartstore", "smartstore"},
     {"tureen.mobilesync", "mobilesync"},
     {"tureen.sdkinfo", "sdkinfo"},
+    {"tureen.sandbox", "sandbox"},
     {"tureen.document", "event"},
     {"com.salesforce.plugin.smartstore", "smartstore"},
     {"com.salesforce.plugin.mobilesync", "mobilesync"},

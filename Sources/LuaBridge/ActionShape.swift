@@ -1,17 +1,30 @@
 import JSON
 
 /// What an action accepts: checked before its handler sees it, and the one place that says what is required.
-indirect enum Shape: Sendable {
-  case any, string, integer, boolean
-  case object([Field])
-  case array(Shape)
+struct Shape: Sendable {
+  enum Kind: String, Sendable {
+    case any = "a value", string = "a string", integer = "an integer", boolean = "a boolean"
+    case object = "an object", array = "an array"
+  }
 
   struct Field: Sendable {
     let name: String
     let shape: Shape
-    var isRequired = true
+    let isRequired: Bool
   }
 
+  let kind: Kind
+  /// The members of an object that are checked.
+  var fields: [Field] = []
+  /// The shape of an array's elements; empty for anything else. A list, since a struct cannot hold itself.
+  var element: [Shape] = []
+
+  static let any = Shape(kind: .any)
+  static let string = Shape(kind: .string)
+  static let integer = Shape(kind: .integer)
+  static let boolean = Shape(kind: .boolean)
+  static func object(_ fields: [Field]) -> Shape { Shape(kind: .object, fields: fields) }
+  static func array(_ element: Shape) -> Shape { Shape(kind: .array, element: [element]) }
   /// Any object.
   static let anyObject = Shape.object([])
 
@@ -20,31 +33,26 @@ indirect enum Shape: Sendable {
   /// - Parameter path: How an error names the value: `entries[3]`. Positions count from 1, as the script's do.
   /// - Throws: `invalidArguments`, naming the path.
   func checked(_ value: JSONValue, at path: String) throws(BridgeError) -> JSONValue {
-    switch self {
+    switch kind {
     case .any: return value
-    case .string:
-      guard value.stringValue != nil else { throw ActionCall.wrong(path, "a string", value) }
-      return value
-    case .boolean:
-      guard value.boolValue != nil else { throw ActionCall.wrong(path, "a boolean", value) }
-      return value
+    case .string where value.stringValue != nil: return value
+    case .boolean where value.boolValue != nil: return value
     case .integer:
-      guard let integer = value.integerValue else { throw ActionCall.wrong(path, "an integer", value) }
-      return .integer(integer)
-    case .object(let fields):
-      guard let object = value.objectValue else { throw ActionCall.wrong(path, "an object", value) }
-      return .object(try Self.checked(object, fields, at: path))
-    case .array(let element):
+      if let integer = value.integerValue { return .integer(integer) }
+    case .object:
+      if let object = value.objectValue { return .object(try Self.checked(object, fields, at: path)) }
+    case .array:
       if let object = value.objectValue, object.isEmpty { return .array([]) }
-      guard let array = value.arrayValue else { throw ActionCall.wrong(path, "an array", value) }
-      return .array(try element.checkedElements(array, at: path))
+      if let array = value.arrayValue { return .array(try checkedElements(array, at: path)) }
+    default: break
     }
+    throw ActionCall.wrong(path, kind.rawValue, value)
   }
 
   private func checkedElements(_ array: [JSONValue], at path: String) throws(BridgeError) -> [JSONValue] {
-    if case .any = self { return array }
+    guard let element = element.first, element.kind != .any else { return array }
     var result = array
-    for i in array.indices { result[i] = try checked(array[i], at: "\(path)[\(i + 1)]") }
+    for i in array.indices { result[i] = try element.checked(array[i], at: "\(path)[\(i + 1)]") }
     return result
   }
 
@@ -54,27 +62,16 @@ indirect enum Shape: Sendable {
     for field in fields {
       let name = path.isEmpty ? field.name : "\(path).\(field.name)"
       guard let value = object[field.name], !value.isNull else {
-        if field.isRequired { throw ActionCall.wrong(name, field.shape.expectation, object[field.name]) }
+        if field.isRequired { throw ActionCall.wrong(name, field.shape.kind.rawValue, object[field.name]) }
         continue
       }
       result[field.name] = try field.shape.checked(value, at: name)
     }
     return result
   }
-
-  private var expectation: String {
-    switch self {
-    case .any: "a value"
-    case .string: "a string"
-    case .integer: "an integer"
-    case .boolean: "a boolean"
-    case .object: "an object"
-    case .array: "an array"
-    }
-  }
 }
 
 extension Shape.Field {
-  static func required(_ name: String, _ shape: Shape) -> Self { Self(name: name, shape: shape) }
+  static func required(_ name: String, _ shape: Shape) -> Self { Self(name: name, shape: shape, isRequired: true) }
   static func optional(_ name: String, _ shape: Shape) -> Self { Self(name: name, shape: shape, isRequired: false) }
 }

@@ -5,6 +5,8 @@ enum Action: Sendable {
   case smartStore(SmartStoreAction)
   case mobileSync(MobileSyncAction)
   case getInfo
+  /// Of a service that the host may know; the bridge does not.
+  case other(service: String, action: String)
 
   /// The services, in the order `forcePluginsAvailable` lists them.
   static let services = ["com.salesforce.mobilesync", "com.salesforce.sdkinfo", "com.salesforce.smartstore"]
@@ -16,7 +18,8 @@ enum Action: Sendable {
     case "com.salesforce.smartstore": found = SmartStoreAction(rawValue: action).map(Action.smartStore)
     case "com.salesforce.mobilesync": found = MobileSyncAction(rawValue: action).map(Action.mobileSync)
     case "com.salesforce.sdkinfo": found = action == "getInfo" ? .getInfo : nil
-    default: throw .bridge(.unknownService, "unknown service '\(service)'")
+    case _ where service.hasPrefix("com.salesforce."): throw .bridge(.unknownService, "unknown service '\(service)'")
+    default: found = .other(service: service, action: action)
     }
     guard let found else { throw .bridge(.unknownAction, "unknown action '\(action)' of service '\(service)'") }
     self = found
@@ -32,7 +35,7 @@ enum Action: Sendable {
     switch self {
     case .smartStore(let action): action.fields
     case .mobileSync(let action): action.fields
-    case .getInfo: []
+    case .getInfo, .other: []
     }
   }
 

@@ -11,14 +11,22 @@ extension Bridge {
           try Bridge.from(context).call(request.pointee)
         }
       },
-      waiting: { context in Int64(Bridge.from(context).mailbox.answerWake()) },
+      waiting: { context in
+        let bridge = Bridge.from(context)
+        bridge.isWaiting(false)
+        return Int64(bridge.mailbox.answerWake())
+      },
       take: { context, out in
         guard let message = Bridge.from(context).mailbox.take() else { return 0 }
         out.pointee = tureen_message(
           call: message.call, kind: message.kind.rawValue, payload: message.payload.release())
         return 1
       },
-      wait_fd: { context in Bridge.from(context).mailbox.descriptor },
+      wait_fd: { context in
+        let bridge = Bridge.from(context)
+        bridge.isWaiting(true)
+        return bridge.mailbox.descriptor
+      },
       wake: { context in Bridge.from(context).mailbox.wake() },
       interrupted: { context in Bridge.from(context).hasInterrupt ? 1 : 0 },
       configure: { context, json, length, refusal in

@@ -6,10 +6,11 @@ import JSON
 ///
 /// `call`, `take` and `close` belong to the Lua thread; `interrupt` may come from any.
 public final class Bridge: @unchecked Sendable {
-  let mailbox: Mailbox
+  package let mailbox: Mailbox
   private let host: any BridgeHost
-  private let lanes = Lanes()
+  private let lanes = Lanes(threadLimit: Tuning.storeThreads)
   private var lastCall: Int64 = 0  // Lua thread only
+  private var waitObserver: (@Sendable (Bool) -> Void)?  // Lua thread only
   // Touched only with `lock` held.
   private let lock = Lock()
   private var isInterrupted = false, isClosed = false
@@ -32,6 +33,12 @@ public final class Bridge: @unchecked Sendable {
     lock.withLock { isInterrupted = true }
     mailbox.wake()
   }
+
+  /// Hears when the script begins to wait for news and when it goes on. On the Lua thread; set before the script runs.
+  public func observeWaiting(_ observer: @escaping @Sendable (Bool) -> Void) { waitObserver = observer }
+
+  /// Called from the table of functions.
+  func isWaiting(_ waits: Bool) { waitObserver?(waits) }
 
   var hasInterrupt: Bool { lock.withLock { isInterrupted } }
   private var hasClosed: Bool { lock.withLock { isClosed } }
@@ -68,6 +75,11 @@ public final class Bridge: @unchecked Sendable {
       case .mobileSync(let action):
         if let payload = try host.mobileSync(action, call, onUpdate: { ticket.update($0) }) { ticket.succeed(payload) }
       case .getInfo: ticket.succeed(try info())
+      case .other(let service, let name):
+        guard let payload = try host.service(service, name, call.arguments) else {
+          throw BridgeError.bridge(.unknownService, "unknown service '\(service)', or it has no action '\(name)'")
+        }
+        ticket.succeed(payload)
       }
     } catch {
       ticket.fail(error)

@@ -31,8 +31,18 @@ public protocol BridgeHost: AnyObject, Sendable {
   /// `forcePluginsAvailable` is filled in by the bridge when it is missing.
   func sdkInfo() throws -> JSONObject
 
+  /// Runs an action of a service that is not the model's: what a program around the core adds for its scripts.
+  ///
+  /// Runs on a lane of its own, one action after the other; may block.
+  /// - Returns: The payload as JSON text; nil when there is no such service or action.
+  func service(_ name: String, _ action: String, _ arguments: JSONObject) throws -> [UInt8]?
+
   /// Cancels what still runs and waits for it. Called once, on the Lua thread, after the last action has returned.
   func shutdown()
+}
+
+extension BridgeHost {
+  public func service(_ name: String, _ action: String, _ arguments: JSONObject) throws -> [UInt8]? { nil }
 }
 
 /// News of a call that answers more than once.

@@ -11,6 +11,8 @@ package struct PagePlan: Sendable {
   let soup: String
   let specs: [IndexSpec]
   let scan: ScanPlan
+  /// Members that the scan reports, so that only records which bring one are gone through for them.
+  let ownedKeys: Set<[UInt8]>
   /// Position of the field that finds the entry.
   let idField: Int
   /// Position of the first of the caller's own fields.
@@ -19,6 +21,7 @@ package struct PagePlan: Sendable {
   init(soup: Soup, idPath: String, extraPaths: [String], ownedKeys: [String]) {
     self.soup = soup.name
     specs = soup.specs
+    self.ownedKeys = Set(ownedKeys.map { Array($0.utf8) })
     idField = soup.specs.count
     firstExtra = idField + 1
     scan = ScanPlan(paths: soup.specs.map(\.path) + [idPath] + extraPaths, ownedKeys: ownedKeys)
@@ -60,6 +63,13 @@ package final class ScannedPage: Sendable {
 
   /// An envelope member; nil when the page has none.
   package func envelope(_ i: Int) -> JSONValue? { value(scanner.envelope[i]) }
+
+  /// A whole record, for the few that must be looked at closely.
+  package func object(record: Int) throws -> JSONObject {
+    let place = scanner.records[record]
+    let slice = UnsafeRawBufferPointer(rebasing: source.bytes[place.start..<place.start + place.count])
+    return try JSONValue(parsing: slice).objectValue ?? [:]
+  }
 
   /// The text of a string field among the extra paths, nil when it is missing or no string.
   package func text(record: Int, extra: Int) -> String? {

@@ -8,6 +8,7 @@ struct SyncDownRun {
   private let target: any SyncDownTarget
   private var progress: SyncDownProgress
   private var counter = ProgressCounter(total: 0)
+  private var familiar: FamiliarRecords
 
   private var environment: RunEnvironment { record.environment }
   private var state: SyncState { record.state }
@@ -19,6 +20,9 @@ struct SyncDownRun {
     progress = SyncDownProgress(
       maxTimeStamp: record.state.maxTimeStamp, covered: record.state.coveredTimeStamp,
       previousRunEnded: previousRunEnded, isSortedByModification: target.isSortedByModification)
+    familiar = FamiliarRecords(
+      store: record.environment.store, soup: record.state.soupName, syncId: record.state.id, fields: target.fields,
+      isFirstRun: progress.since < 0)
   }
 
   /// Runs to the end.
@@ -34,12 +38,13 @@ struct SyncDownRun {
     progress.started(
       serverTime: page.serverTime, allowance: environment.configuration.commitAllowanceMs,
       latestModification: SyncDownRun.latestModification(of: page))
-    var known = try await knownRecords(in: page)
+    try await familiar.prepare()
+    var known = try await familiar.find(in: page.records, progress)
     try await announce(total: page.totalSize - known.count)
     while true {
       try environment.control.check()
       let next = page.continuation == nil ? nil : fetch(after: page, context)
-      try await store(page, skipping: known, isLast: next == nil, orCancel: next)
+      try await store(page, known: known, isLast: next == nil, orCancel: next)
       guard let next else { return }
       if counter.isReported { self.record.report() }
       guard let following = try await environment.control.value(of: next) else {
@@ -47,7 +52,7 @@ struct SyncDownRun {
         return
       }
       page = following
-      known = try await knownRecords(in: page)
+      known = try await familiar.find(in: page.records, progress)
       counter.leaveOut(known.count)
     }
   }
@@ -71,42 +76,10 @@ struct SyncDownRun {
   /// The newest modification date on a page; -1 without any. Records without a readable date are passed over.
   private static func latestModification(of page: SyncDownPage) -> Int64 {
     var latest = TimeStamp.never
-    for i in 0..<page.records.count { latest = max(latest, stamp(i, of: page) ?? TimeStamp.never) }
-    return latest
-  }
-
-  private static func stamp(_ i: Int, of page: SyncDownPage) -> Int64? {
-    page.records.rawText(record: i, extra: 0).flatMap { TimeStamp.milliseconds($0) }
-  }
-
-  // MARK: Records that came once more
-
-  /// Records of a page that this sync brought before and that have not changed since: positions on the page.
-  ///
-  /// A re-sync looks back a little, to find what was committed late; the rest of what it sees there is no news. Such a
-  /// record stays as it is, also when it was edited here in the meantime.
-  private func knownRecords(in page: SyncDownPage) async throws -> Set<Int> {
-    var candidates: [(position: Int, id: String, stamp: Int64)] = []
     for i in 0..<page.records.count {
-      guard let stamp = SyncDownRun.stamp(i, of: page), progress.mayBeKnown(stamp: stamp),
-        let id = page.records.id(record: i)
-      else { continue }
-      candidates.append((i, id, stamp))
+      latest = max(latest, FamiliarRecords.stamp(i, of: page.records) ?? TimeStamp.never)
     }
-    guard !candidates.isEmpty else { return [] }
-    let asked = candidates, soup = state.soupName, syncId = state.id, fields = target.fields
-    return try await environment.store.read { snapshot in
-      var known = Set<Int>()
-      for candidate in asked {
-        let ids = try snapshot.entryIds(in: soup, where: fields.id, equals: .text(candidate.id))
-        guard ids.count == 1, let entry = try snapshot.entry(ids[0], in: soup)?.object() else { continue }
-        let stored = entry[fields.modificationDate]?.stringValue.flatMap { TimeStamp.milliseconds($0) }
-        if stored == candidate.stamp, entry[LocalField.syncId]?.integerValue == syncId {
-          known.insert(candidate.position)
-        }
-      }
-      return known
-    }
+    return latest
   }
 
   // MARK: Storing
@@ -120,7 +93,7 @@ struct SyncDownRun {
 
   /// Writes a page, the state and what goes with the end of a run in one transaction.
   private mutating func store(
-    _ page: SyncDownPage, skipping known: Set<Int>, isLast: Bool, orCancel next: Task<SyncDownPage?, any Error>?
+    _ page: SyncDownPage, known: FamiliarRecords.Found, isLast: Bool, orCancel next: Task<SyncDownPage?, any Error>?
   ) async throws {
     progress.stored(latestModification: SyncDownRun.latestModification(of: page), isLastPage: isLast)
     counter.advance(page.records.count - known.count)
@@ -152,7 +125,7 @@ struct SyncDownRun {
 /// What one page does to the store, decided beforehand.
 private struct PageStep: Sendable {
   let page: ScannedPage
-  let known: Set<Int>
+  let known: FamiliarRecords.Found
   let idPath: String
   let progress: SyncDownProgress
   let counter: ProgressCounter
@@ -164,9 +137,9 @@ private struct PageStep: Sendable {
     let outcome = try transaction.storeRecords(
       page, in: state.soupName, matchedBy: idPath, overlay: LocalField.overlay(syncId: state.id),
       removing: [LocalField.lastError], keepDirty: state.options.mergeMode == .leaveIfChanged, owner: state.id,
-      expectedTotal: counter.total, skipping: known)
+      expectedTotal: counter.total, skipping: known.unchanged)
     state.counts.fetched += page.count - known.count
-    state.counts.stored += outcome.stored
+    state.counts.stored += outcome.stored - known.echoes.count
     state.counts.skipped += outcome.keptDirty
     state.counts.conflicting += outcome.keptDirty
     state.totalSize = counter.total
@@ -175,6 +148,7 @@ private struct PageStep: Sendable {
     state.coveredTimeStamp = progress.covered
     guard isLast else { return }
     try transaction.finishLoading(soup: state.soupName)
+    try transaction.forgetStaleEchoes(in: state.soupName)
     state.finish(progress, now: now)
   }
 }

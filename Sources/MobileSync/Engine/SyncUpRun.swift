@@ -191,6 +191,8 @@ extension SyncUpRun {
         state.counts.count(answer.outcome)
       }
       try transaction.settle(settled, in: state.soupName)
+      try transaction.expectEchoes(
+        answers.filter { $0.outcome == .succeeded }.map(\.sent.entryId), in: state.soupName)
       state.progress = max(state.progress, percent)
     }
     return answers.filter { $0.outcome == .recreate }.map(\.sent.entryId)

@@ -28,7 +28,7 @@ public struct SyncError: Error, Sendable {
     case internalError
   }
 
-  /// `sync`, `rest` or `store`.
+  /// `sync`, `network` or `smartstore`.
   public let domain: String
   /// A ``Code``, or a code of the domain that reported the failure.
   public let code: String
@@ -61,7 +61,7 @@ public struct SyncError: Error, Sendable {
     case let error as RestError: self.init(error)
     case let error as StoreError:
       self.init(
-        domain: "store", code: error.code.rawValue, message: error.message, isRetryable: error.isRetryable, cause: error)
+        domain: "smartstore", code: error.code.rawValue, message: error.message, isRetryable: error.isRetryable, cause: error)
     case is CancellationError: self.init(.stopped, "the sync was stopped")
     default: self.init(domain: "sync", code: Code.internalError.rawValue, message: "\(error)", isRetryable: false, cause: error)
     }
@@ -69,7 +69,7 @@ public struct SyncError: Error, Sendable {
 
   private init(_ error: RestError) {
     self.init(
-      domain: "rest", code: error.code.rawValue, message: error.message, isRetryable: error.isRetryable, cause: error,
+      domain: "network", code: error.code.rawValue, message: error.message, isRetryable: error.isRetryable, cause: error,
       status: error.status, body: error.body, errors: error.errors)
   }
 

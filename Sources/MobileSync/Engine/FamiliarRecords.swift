@@ -1,0 +1,94 @@
+import JSON
+import SmartStore
+
+/// Tells what a re-sync has seen before from what is news. Only news count in `totalSize`.
+struct FamiliarRecords: Sendable {
+  /// Positions on a page.
+  struct Found: Sendable {
+    /// Brought before by this sync and not changed since: left as they are, also when they were edited here meanwhile.
+    var unchanged: Set<Int> = []
+    /// Uploaded from here, and come back saying no more than what was sent. Stored, because the server adds what it
+    /// computes, and because the sync takes charge of a record that was created here; but no news.
+    var echoes: Set<Int> = []
+
+    var count: Int { unchanged.count + echoes.count }
+  }
+
+  let store: Store
+  let soup: String
+  let syncId: Int64
+  let fields: TargetFields
+  /// The first run brings everything, and everything counts.
+  let isFirstRun: Bool
+  private var echoes: [String: Int64] = [:]
+
+  init(store: Store, soup: String, syncId: Int64, fields: TargetFields, isFirstRun: Bool) {
+    self.store = store
+    self.soup = soup
+    self.syncId = syncId
+    self.fields = fields
+    self.isFirstRun = isFirstRun
+  }
+
+  /// Looks up what was uploaded since the last run. Call once, before the first page.
+  mutating func prepare() async throws {
+    guard !isFirstRun else { return }
+    let soup = soup, idPath = fields.id
+    echoes = try await store.read { try $0.echoes(in: soup, idPath: idPath) }
+  }
+
+  func find(in page: ScannedPage, _ progress: SyncDownProgress) async throws -> Found {
+    guard !isFirstRun else { return Found() }
+    var candidates: [Candidate] = []
+    for i in 0..<page.count {
+      guard let stamp = FamiliarRecords.stamp(i, of: page), let id = page.id(record: i) else { continue }
+      let echo = echoes[id]
+      guard echo != nil || progress.mayBeKnown(stamp: stamp) else { continue }
+      candidates.append(Candidate(position: i, id: id, stamp: stamp, echo: echo))
+    }
+    guard !candidates.isEmpty else { return Found() }
+    let asked = candidates
+    return try await store.read { snapshot in
+      var found = Found()
+      for candidate in asked { try sort(candidate, on: page, in: snapshot, into: &found) }
+      return found
+    }
+  }
+
+  static func stamp(_ i: Int, of page: ScannedPage) -> Int64? {
+    page.rawText(record: i, extra: 0).flatMap { TimeStamp.milliseconds($0) }
+  }
+
+  // MARK: One record
+
+  private struct Candidate: Sendable {
+    let position: Int
+    let id: String
+    let stamp: Int64
+    let echo: Int64?
+  }
+
+  private func sort(
+    _ candidate: Candidate, on page: ScannedPage, in snapshot: StoreSnapshot, into found: inout Found
+  ) throws {
+    let ids = try candidate.echo.map { [$0] } ?? snapshot.entryIds(in: soup, where: fields.id, equals: .text(candidate.id))
+    guard ids.count == 1, let entry = try snapshot.entry(ids[0], in: soup)?.object() else { return }
+    let stored = entry[fields.modificationDate]?.stringValue.flatMap { TimeStamp.milliseconds($0) }
+    if stored == candidate.stamp, entry[LocalField.syncId]?.integerValue == syncId {
+      found.unchanged.insert(candidate.position)
+    } else if candidate.echo != nil, saysNoMore(try page.object(record: candidate.position), than: entry) {
+      found.echoes.insert(candidate.position)
+    }
+  }
+
+  /// True when every member that both have is the same; the modification date is the upload's own, and `attributes` tells
+  /// where the record lives. What the entry never had (the rest of a record created here) says nothing new.
+  private func saysNoMore(_ record: JSONObject, than entry: JSONObject) -> Bool {
+    record.allSatisfy { key, value in
+      guard key != fields.modificationDate, key != "attributes", key != "SystemModstamp", let mine = entry[key] else {
+        return true
+      }
+      return LostCreateMatcher.same(mine, value)
+    }
+  }
+}

@@ -1,0 +1,62 @@
+import JSON
+import MobileSync
+import SmartStore
+
+/// The configuration files beside a script. Missing files are fine; unreadable or wrong ones are not.
+struct ConfigurationFolder: Sendable {
+  /// Tureen's own settings among those of `bootconfig.json`.
+  private(set) var settings = HostSettings()
+  /// All of `bootconfig.json`, for `sdkinfo`.
+  private(set) var bootConfig = JSONObject()
+  private(set) var userStore: StoreConfiguration?
+  private(set) var globalStore: StoreConfiguration?
+  private(set) var userSyncs: JSONFile?
+  private(set) var globalSyncs: JSONFile?
+
+  /// Keys that the model's applications keep in `bootconfig.json`, and the type of each.
+  private static let bootKeys: [(key: String, kind: String)] = [
+    ("remoteAccessConsumerKey", "string"), ("oauthRedirectURI", "string"), ("oauthScopes", "array"),
+    ("isLocal", "boolean"), ("startPage", "string"), ("errorPage", "string"), ("shouldAuthenticate", "boolean"),
+    ("attemptOfflineLoad", "boolean"), ("unauthenticatedStartPage", "string"), ("appName", "string"),
+    ("appVersion", "string"),
+  ]
+
+  init() {}
+
+  /// - Throws: ``HostError`` `.invalidConfiguration`, naming the file, the line and the key.
+  init(_ directory: String) throws {
+    do {
+      if let file = try ConfigurationFolder.file("bootconfig.json", in: directory) { try takeBootConfig(file) }
+      userStore = try ConfigurationFolder.file("userstore.json", in: directory).map { try StoreConfiguration($0) }
+      globalStore = try ConfigurationFolder.file("globalstore.json", in: directory).map { try StoreConfiguration($0) }
+      userSyncs = try ConfigurationFolder.file("usersyncs.json", in: directory)
+      globalSyncs = try ConfigurationFolder.file("globalsyncs.json", in: directory)
+    } catch let problem as JSONFile.Problem {
+      throw HostError(.invalidConfiguration, problem.description)
+    } catch let error as StoreError {
+      throw HostError(.invalidConfiguration, error.message)
+    }
+  }
+
+  private static func file(_ name: String, in directory: String) throws -> JSONFile? {
+    let path = "\(directory)/\(name)"
+    guard FileSystem.exists(path) else { return nil }
+    guard let text = FileSystem.read(path) else {
+      throw HostError(.invalidConfiguration, "\(path): cannot be read; check that it is a file and its permissions")
+    }
+    return try JSONFile(name: path, text: text)
+  }
+
+  private mutating func takeBootConfig(_ file: JSONFile) throws {
+    guard let members = file.value.objectValue else { throw file.problem("must hold an object") }
+    for (key, kind) in ConfigurationFolder.bootKeys {
+      guard let value = members[key], value.kindName != kind else { continue }
+      throw file.problem(key: key, "must be a \(kind), not \(value.kindName)")
+    }
+    try settings.take(members, known: Set(ConfigurationFolder.bootKeys.map(\.key))) { key, what in
+      HostError(.invalidConfiguration, file.problem(key: key, what).description)
+    }
+    bootConfig = members
+    bootConfig["credentials"] = nil
+  }
+}

@@ -1,0 +1,54 @@
+import Dispatch
+import RestClient
+
+/// A client that is made with its first request: a script that only works on its stores needs no org, and starts none.
+actor DeferredClient: RestClient {
+  nonisolated let apiVersion: String
+  private let make: @Sendable () throws -> any RestClient
+  private var client: (any RestClient)?
+  private var making: Task<any RestClient, any Error>?
+  private var isShutDown = false
+
+  /// - Parameter make: Runs on a thread of its own; may block. What it throws fails the request; the next one tries again.
+  init(apiVersion: String, make: @escaping @Sendable () throws -> any RestClient) {
+    self.apiVersion = apiVersion
+    self.make = make
+  }
+
+  func send(_ request: RestRequest) async throws -> RestResponse { try await ready().send(request) }
+
+  private func ready() async throws -> any RestClient {
+    guard !isShutDown else {
+      throw RestError(code: .shutDown, message: "the client was shut down", outcome: .notSent)
+    }
+    if let client { return client }
+    let task = making ?? start()
+    making = task
+    defer { making = nil }
+    do {
+      let made = try await task.value
+      client = made
+      return made
+    } catch let error as RestError {
+      throw error
+    } catch {
+      throw RestError(code: .notAuthenticated, message: "\(error)", outcome: .notSent)
+    }
+  }
+
+  private func start() -> Task<any RestClient, any Error> {
+    let make = make
+    return Task {
+      try await withCheckedThrowingContinuation { continuation in
+        DispatchQueue.global().async { continuation.resume(with: Result { try make() }) }
+      }
+    }
+  }
+
+  func shutdown() async {
+    isShutDown = true
+    if let making { client = try? await making.value }
+    await client?.shutdown()
+    client = nil
+  }
+}

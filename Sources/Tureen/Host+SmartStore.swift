@@ -1,0 +1,105 @@
+import JSON
+import LuaBridge
+import SmartStore
+
+/// The actions of `com.salesforce.smartstore` on real stores.
+extension Host {
+  public func smartStore(_ action: SmartStoreAction, _ call: ActionCall) throws -> [UInt8] {
+    let core = try core()
+    switch action {
+    case .getAllStores: return try storeList(core, isGlobal: false)
+    case .getAllGlobalStores: return try storeList(core, isGlobal: true)
+    case .removeAllStores: return try removeAll(core, isGlobal: false)
+    case .removeAllGlobalStores: return try removeAll(core, isGlobal: true)
+    case .removeStore:
+      core.forget(call.store)
+      try core.registry.remove(named: call.store.name, isGlobal: call.store.isGlobal)
+      return Host.yes
+    case .registerSoup, .soupExists, .getSoupIndexSpecs, .alterSoup, .reIndexSoup, .removeSoup, .clearSoup:
+      return try soupAction(action, call, try core.store(call.store))
+    case .upsertSoupEntries, .retrieveSoupEntries, .removeFromSoup:
+      return try entryAction(action, call, try core.store(call.store))
+    case .querySoup, .runSmartQuery, .moveCursorToPageIndex, .closeCursor:
+      return try queryAction(action, call, try core.store(call.store))
+    case .getDatabaseSize: return JSONValue.integer(try core.store(call.store).databaseSize()).serialized()
+    }
+  }
+
+  private static let ok = JSONValue.string("OK").serialized()
+  private static let yes = JSONValue.bool(true).serialized()
+
+  private func storeList(_ core: HostCore, isGlobal: Bool) throws -> [UInt8] {
+    let names = try core.registry.storeNames(isGlobal: isGlobal)
+    return JSONValue.array(names.map { ["storeName": .string($0), "isGlobalStore": .bool(isGlobal)] }).serialized()
+  }
+
+  private func removeAll(_ core: HostCore, isGlobal: Bool) throws -> [UInt8] {
+    core.forgetAll(isGlobal: isGlobal)
+    try core.registry.removeAll(isGlobal: isGlobal)
+    return Host.yes
+  }
+
+  private func soupAction(_ action: SmartStoreAction, _ call: ActionCall, _ store: Store) throws -> [UInt8] {
+    let name = try call.string("soupName")
+    switch action {
+    case .registerSoup:
+      try store.registerSoup(name, indexSpecs: IndexSpec.list(.array(call.array("indexes"))))
+      return JSONValue.string(name).serialized()
+    case .soupExists: return JSONValue.bool(try store.soupExists(name)).serialized()
+    case .getSoupIndexSpecs: return JSONValue.array(try store.indexSpecs(ofSoup: name).map(\.json)).serialized()
+    case .removeSoup: try store.removeSoup(name)
+    case .clearSoup: try store.clearSoup(name)
+    default:
+      throw HostError(.unsupported, "\(action) is not available in this version; remove the soup and register it anew")
+    }
+    return Host.ok
+  }
+
+  private func entryAction(_ action: SmartStoreAction, _ call: ActionCall, _ store: Store) throws -> [UInt8] {
+    let name = try call.string("soupName")
+    switch action {
+    case .upsertSoupEntries:
+      let entries = JSONValue.array(try call.array("entries")).serialized()
+      let path = call.value("externalIdPath")?.stringValue ?? "_soupEntryId"
+      return try store.upsert(entries, into: name, externalIdPath: path)
+    case .retrieveSoupEntries: return try store.retrieve(try ids(call), from: name)
+    default:
+      if call.value("entryIds") != nil {
+        try store.remove(try ids(call), from: name)
+      } else {
+        try store.removeEntries(matching: QuerySpec(call.object("querySpec")), from: name)
+      }
+      return Host.ok
+    }
+  }
+
+  private func ids(_ call: ActionCall) throws -> [Int64] {
+    try call.array("entryIds").enumerated().map { i, value in
+      guard let id = value.integerValue else {
+        throw BridgeError(
+          domain: "bridge", code: "invalidArguments",
+          message: "argument 'entryIds[\(i + 1)]' must be an integer, got \(value.kindName)")
+      }
+      return id
+    }
+  }
+
+  private func queryAction(_ action: SmartStoreAction, _ call: ActionCall, _ store: Store) throws -> [UInt8] {
+    switch action {
+    case .closeCursor:
+      store.closeCursor(try call.integer("cursorId"))
+      return Host.ok
+    case .moveCursorToPageIndex:
+      return try store.moveCursor(call.integer("cursorId"), toPageIndex: call.integer("index"))
+    default:
+      let spec = try QuerySpec(call.object("querySpec"))
+      guard (action == .runSmartQuery) == (spec.kind == .smart) else {
+        let message =
+          spec.kind == .smart
+          ? "Smart queries can only be run through runSmartQuery" : "runSmartQuery can only run smart queries"
+        throw StoreError(.invalidQuerySpec, message)
+      }
+      return try store.openCursor(spec, soup: action == .querySoup ? call.string("soupName") : nil)
+    }
+  }
+}

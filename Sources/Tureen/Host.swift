@@ -1,0 +1,113 @@
+import JSON
+import Logging
+import LuaBridge
+import MobileSync
+import RestClient
+import SmartStore
+import Synchronization
+
+/// The native core as one value: stores, syncs and the client of one org, for one script or one embedding tool.
+///
+/// Nothing is opened before it is needed: stores open without a network, and the org is reached with the first sync. Any
+/// thread may call it; calls block while they open something.
+public final class Host: BridgeHost {
+  private struct State {
+    var settings: HostSettings
+    var folder: ConfigurationFolder?
+    var core: HostCore?
+    var isClosed = false
+  }
+
+  private let state: Mutex<State>
+
+  /// - Parameter settings: The command line's or the embedding tool's choices; `tureen.configure` goes before them.
+  public init(settings: HostSettings = HostSettings()) { state = Mutex(State(settings: settings)) }
+
+  /// Reads and checks the configuration files, so that their mistakes come out before a script runs.
+  /// - Throws: ``HostError`` `.invalidConfiguration`, naming the file, the line and the key.
+  public func prepare() throws {
+    try state.withLock { state in
+      if let directory = state.settings.configDirectory {
+        state.folder = try ConfigurationFolder(HostSettings.absolute(directory))
+      }
+    }
+  }
+
+  /// What is running, built with the first call that needs it.
+  func core() throws -> HostCore {
+    try state.withLock { state in
+      guard !state.isClosed else { throw HostError(.closed, "the host is closed") }
+      if let core = state.core { return core }
+      let core = try Host.build(&state)
+      state.core = core
+      return core
+    }
+  }
+
+  private static func build(_ state: inout State) throws -> HostCore {
+    var settings = state.settings
+    settings.fill(from: .environment())
+    if state.folder == nil, let directory = settings.configDirectory {
+      state.folder = try ConfigurationFolder(HostSettings.absolute(directory))
+    }
+    let folder = state.folder ?? ConfigurationFolder()
+    settings.fill(from: folder.settings)
+    let home = HostSettings.absolute(settings.home ?? HostSettings.defaultHome())
+    return HostCore(home: home, org: try Org.resolve(settings, home: home), settings: settings, folder: folder)
+  }
+
+  // MARK: BridgeHost
+
+  public func configure(_ options: JSONObject) throws {
+    try state.withLock { state in
+      guard state.core == nil else {
+        throw HostError(.alreadyInUse, "tureen.configure comes before the first use of a store or a sync")
+      }
+      var given = HostSettings()
+      try given.take(options) { HostError(.invalidConfiguration, "configure: '\($0)' \($1)") }
+      var folder = state.folder
+      if let directory = given.configDirectory { folder = try ConfigurationFolder(HostSettings.absolute(directory)) }
+      given.fill(from: state.settings)
+      state.settings = given
+      state.folder = folder
+    }
+  }
+
+  public func sdkInfo() throws -> JSONObject {
+    let boot = state.withLock { $0.folder?.bootConfig ?? [:] }
+    var config: JSONObject = [
+      "remoteAccessConsumerKey": "", "oauthRedirectURI": "", "oauthScopes": [], "isLocal": true, "startPage": "index.html",
+      "errorPage": "error.html", "shouldAuthenticate": true, "attemptOfflineLoad": true,
+    ]
+    for (key, value) in boot { config[key] = value }
+    return [
+      "sdkVersion": .string(Tureen.modelVersion), "appName": boot["appName"] ?? "tureen",
+      "appVersion": boot["appVersion"] ?? .string(Tureen.version), "bootConfig": .object(config),
+    ]
+  }
+
+  public func service(_ name: String, _ action: String, _ arguments: JSONObject) throws -> [UInt8]? {
+    let handler = state.withLock { $0.settings.services[name] }
+    return try handler?(action, arguments)?.serialized()
+  }
+
+  /// Stops the syncs at their next page boundary, then closes stores and connections. Waits for all of it; safe twice.
+  public func shutdown() {
+    let core = state.withLock { state in
+      state.isClosed = true
+      defer { state.core = nil }
+      return state.core
+    }
+    core?.close()
+  }
+
+  /// Asks every running sync to stop at its next page boundary; their last updates still come. Any thread.
+  public func stopSyncs() { state.withLock { $0.core }?.stopSyncs() }
+}
+
+/// Facts about this build.
+public enum Tureen {
+  public static let version = "0.1.0"
+  /// The version of the plug-in model that is mirrored.
+  public static let modelVersion = "14.0.0"
+}

@@ -1,0 +1,110 @@
+import Dispatch
+import JSON
+import Logging
+import LuaBridge
+import MobileSync
+import RestClient
+import SmartStore
+import Synchronization
+
+/// A host in use: the parts of ``Host`` once its settings are final.
+final class HostCore: Sendable {
+  private struct State {
+    var managers: [StoreReference: SyncManager] = [:]
+    /// Stores whose soups from the configuration files are registered.
+    var prepared: Set<StoreReference> = []
+    var isClosed = false
+  }
+
+  let home: String
+  let registry: StoreRegistry
+  private let client: DeferredClient
+  private let folder: ConfigurationFolder
+  private let state = Mutex(State())
+  /// Managers are made one after the other: two lanes may ask at the same time.
+  private let opening = DispatchQueue(label: "tureen.host.opening")
+
+  init(home: String, org: Org, settings: HostSettings, folder: ConfigurationFolder) {
+    self.home = home
+    self.folder = folder
+    let userDirectory = "\(home)/orgs/\(org.folder)/\(org.userFolder)"
+    registry = StoreRegistry(userDirectory: userDirectory + "/stores", globalDirectory: "\(home)/global/stores")
+    let version = settings.apiVersion ?? "v66.0"
+    client = DeferredClient(apiVersion: version) {
+      try HostCore.connect(org, sessionPath: userDirectory + "/session.json", apiVersion: version)
+    }
+  }
+
+  /// A store, with what the configuration files say it has from the start.
+  func store(_ reference: StoreReference) throws -> Store {
+    let store = try registry.store(named: reference.name, isGlobal: reference.isGlobal)
+    guard reference.name == StoreReference.defaultName else { return store }
+    let isNew = state.withLock { $0.prepared.insert(reference).inserted }
+    if isNew { try (reference.isGlobal ? folder.globalStore : folder.userStore)?.apply(to: store) }
+    return store
+  }
+
+  /// The sync manager of a store; named syncs of the configuration files are there.
+  func manager(_ reference: StoreReference) throws -> SyncManager {
+    try opening.sync {
+      let (known, isClosed) = state.withLock { ($0.managers[reference], $0.isClosed) }
+      guard !isClosed else { throw HostError(.closed, "the host is closed") }
+      if let known { return known }
+      let manager = try SyncManager(store: try store(reference), client: client)
+      if reference.name == StoreReference.defaultName, let file = reference.isGlobal ? folder.globalSyncs : folder.userSyncs {
+        // Each problem is logged by the manager itself; entries without one are set up.
+        _ = manager.setupSyncs(from: file.value, fileName: file.name)
+      }
+      state.withLock { $0.managers[reference] = manager }
+      return manager
+    }
+  }
+
+  /// The client of an org; runs with the first request.
+  private static func connect(_ org: Org, sessionPath path: String, apiVersion: String) throws -> any RestClient {
+    let keeps = org.keepsSession, logger = Logger(label: "tureen.host")
+    let stored = keeps ? FileSystem.read(path).flatMap { try? JSONValue(parsing: $0) }.flatMap { Session(json: $0) } : nil
+    return SalesforceClient(
+      session: stored, credentials: try org.credentials(), apiVersion: apiVersion,
+      onSessionChange: { session in
+        guard keeps else { return }
+        do {
+          try FileSystem.write(session.json.serialized(), to: path)
+        } catch {
+          logger.warning("the session could not be kept: \(error)")
+        }
+      })
+  }
+
+  func forget(_ reference: StoreReference) {
+    let manager = state.withLock { state in
+      state.prepared.remove(reference)
+      return state.managers.removeValue(forKey: reference)
+    }
+    if let manager { Blocking.run { await manager.shutdown() } }
+  }
+
+  func forgetAll(isGlobal: Bool) {
+    for reference in state.withLock({ Array($0.managers.keys) + Array($0.prepared) }) where reference.isGlobal == isGlobal {
+      forget(reference)
+    }
+  }
+
+  func stopSyncs() {
+    for manager in state.withLock({ Array($0.managers.values) }) { manager.stop() }
+  }
+
+  /// One order: no new managers, syncs end, connections end, stores close.
+  func close() {
+    let managers = state.withLock { state in
+      state.isClosed = true
+      defer { state.managers.removeAll() }
+      return Array(state.managers.values)
+    }
+    Blocking.run { [client] in
+      for manager in managers { await manager.shutdown() }
+      await client.shutdown()
+    }
+    registry.close()
+  }
+}

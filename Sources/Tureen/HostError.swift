@@ -1,0 +1,55 @@
+import JSON
+import LuaBridge
+import MobileSync
+import RestClient
+import SmartStore
+
+/// Why the host could not do its own part: settings, files beside the script, the choice of an org.
+public struct HostError: Error, Sendable, Equatable, CustomStringConvertible {
+  public enum Code: String, CaseIterable, Sendable {
+    /// A setting or a configuration file is wrong; the message names the file, the line and the key.
+    case invalidConfiguration
+    /// The host is in use already; settings come before that.
+    case alreadyInUse
+    /// The org is not known, or there is nothing to sign in with.
+    case noSuchOrg
+    case closed
+    /// The action exists in the model and not in this version.
+    case unsupported
+  }
+
+  public let code: Code
+  public let message: String
+
+  public init(_ code: Code, _ message: String) {
+    self.code = code
+    self.message = message
+  }
+
+  public var description: String { message }
+}
+
+extension HostError: BridgeErrorConvertible {
+  public var bridgeError: BridgeError { BridgeError(domain: "host", code: code.rawValue, message: message) }
+}
+
+extension StoreError: BridgeErrorConvertible {
+  public var bridgeError: BridgeError {
+    var details = JSONObject()
+    if let sql { details["sql"] = .string(sql) }
+    return BridgeError(
+      domain: "smartstore", code: code.rawValue, message: message, isRetryable: isRetryable, details: details)
+  }
+}
+
+extension RestError: BridgeErrorConvertible {
+  public var bridgeError: BridgeError { SyncError(wrapping: self).bridgeError }
+}
+
+extension SyncError: BridgeErrorConvertible {
+  public var bridgeError: BridgeError {
+    var details = json
+    for key in ["domain", "code", "message", "retryable"] { details[key] = nil }
+    return BridgeError(domain: domain, code: code, message: message, isRetryable: isRetryable, details: details)
+  }
+}

@@ -1,0 +1,103 @@
+import Glibc
+import JSON
+import RestClient
+
+/// Everything that can be chosen about a host. What is nil is looked for in the next place: `tureen.configure`, then the
+/// command line, then the environment, then `bootconfig.json`, then the default.
+public struct HostSettings: Sendable {
+  /// Where stores, sessions and the sandbox live.
+  public var home: String?
+  /// `sandbox`, the address of an org, or the name of one whose credentials are kept under the home.
+  public var org: String?
+  /// A JSON file with `loginUrl`, `clientId`, `clientSecret`, `username`, `password`, `refreshToken`.
+  public var credentialsFile: String?
+  /// Such as `v66.0`.
+  public var apiVersion: String?
+  /// The folder of `bootconfig.json`, `userstore.json`, `usersyncs.json` and their global counterparts.
+  public var configDirectory: String?
+  /// Starts, or finds, an embedded sandbox org for a home; nil where none can be embedded. Blocks.
+  public var embeddedSandbox: (@Sendable (_ home: String) throws -> Credentials)?
+
+  /// Services beside the model's own, by name. A handler gets the action and its arguments, and returns nil for an action it
+  /// does not know. Runs on a lane of the bridge; may block.
+  public var services: [String: @Sendable (_ action: String, _ arguments: JSONObject) throws -> JSONValue?] = [:]
+
+  public init() {}
+
+  /// Keys of `tureen.configure` and of `bootconfig.json` that are Tureen's own.
+  static let keys = ["home", "org", "credentials", "apiVersion", "config"]
+
+  /// Takes settings from an object, over those that stand.
+  /// - Parameter known: Further keys that may stand there and are not looked at.
+  mutating func take(_ options: JSONObject, known: Set<String> = [], problem: (String, String) -> HostError) throws {
+    for (key, value) in options where !known.contains(key) {
+      guard HostSettings.keys.contains(key) else {
+        throw problem(key, "is not known here; known: \((HostSettings.keys + known.sorted()).joined(separator: ", "))")
+      }
+      guard let text = value.stringValue, !text.isEmpty else { throw problem(key, "must be a string, not \(value.kindName)") }
+      switch key {
+      case "home": home = text
+      case "org": org = text
+      case "credentials": credentialsFile = text
+      case "apiVersion":
+        guard HostSettings.isVersion(text) else { throw problem(key, "must look like v66.0") }
+        apiVersion = text
+      default: configDirectory = text
+      }
+    }
+  }
+
+  /// Fills what is nil from another set of settings.
+  mutating func fill(from other: HostSettings) {
+    home = home ?? other.home
+    org = org ?? other.org
+    credentialsFile = credentialsFile ?? other.credentialsFile
+    apiVersion = apiVersion ?? other.apiVersion
+    configDirectory = configDirectory ?? other.configDirectory
+    embeddedSandbox = embeddedSandbox ?? other.embeddedSandbox
+    services.merge(other.services) { mine, _ in mine }
+  }
+
+  /// The environment's word: `TUREEN_HOME`, `TUREEN_ORG`, `TUREEN_CREDENTIALS`, `TUREEN_API_VERSION`.
+  static func environment() -> HostSettings {
+    var settings = HostSettings()
+    settings.home = Environment["TUREEN_HOME"]
+    settings.org = Environment["TUREEN_ORG"]
+    settings.credentialsFile = Environment["TUREEN_CREDENTIALS"]
+    settings.apiVersion = Environment["TUREEN_API_VERSION"]
+    return settings
+  }
+
+  private static func isVersion(_ text: String) -> Bool {
+    guard text.hasPrefix("v"), text.hasSuffix(".0") else { return false }
+    let digits = text.dropFirst().dropLast(2)
+    return !digits.isEmpty && digits.allSatisfy(\.isNumber)
+  }
+
+  /// `$XDG_DATA_HOME/tureen`, else `~/.local/share/tureen`.
+  public static func defaultHome() -> String {
+    if let data = Environment["XDG_DATA_HOME"], data.hasPrefix("/") { return data + "/tureen" }
+    return (Environment["HOME"] ?? "/tmp") + "/.local/share/tureen"
+  }
+
+  /// The home in force for the command line's own purposes.
+  public static func resolvedHome(_ given: String?) -> String {
+    absolute(given ?? Environment["TUREEN_HOME"] ?? defaultHome())
+  }
+
+  static func absolute(_ path: String) -> String {
+    if path.hasPrefix("/") { return path }
+    guard let current = getcwd(nil, 0) else { return path }
+    defer { free(current) }
+    return String(cString: current) + "/" + path
+  }
+}
+
+/// The process's environment; an empty variable counts as none.
+enum Environment {
+  static subscript(_ name: String) -> String? {
+    guard let value = getenv(name) else { return nil }
+    let text = String(cString: value)
+    return text.isEmpty ? nil : text
+  }
+}

@@ -1,0 +1,62 @@
+import JSON
+import RestClient
+import SmartStore
+
+/// The org a host works with, and as whom. Stores are kept by org and user name, so that they open without a network.
+struct Org: Sendable {
+  /// Folder-safe names.
+  let folder: String
+  let userFolder: String
+  /// How to sign in. Blocks: an embedded sandbox is started by it.
+  let credentials: @Sendable () throws -> Credentials
+  /// A sandbox's addresses change with every start: its sessions are not worth keeping.
+  let keepsSession: Bool
+
+  static let sandboxName = "sandbox"
+  /// The one user of the sandbox org.
+  static let sandboxUser = "sandbox-user"
+
+  /// - Parameters:
+  ///   - name: `sandbox`, an address, or the name of an org kept under the home.
+  /// - Throws: ``HostError`` `.noSuchOrg`, `.invalidConfiguration`.
+  static func resolve(_ settings: HostSettings, home: String) throws -> Org {
+    let name = settings.org ?? sandboxName
+    if name == sandboxName { return sandbox(settings, home: home) }
+    let found = try CredentialsSource(settings: settings, home: home).find(name)
+    return Org(
+      folder: StoreRegistry.folderName(orgFolder(name)), userFolder: StoreRegistry.folderName(found.user),
+      credentials: { found.credentials }, keepsSession: true)
+  }
+
+  private static func sandbox(_ settings: HostSettings, home: String) -> Org {
+    let embedded = settings.embeddedSandbox
+    return Org(
+      folder: sandboxName, userFolder: sandboxUser,
+      credentials: {
+        if let embedded { return try embedded(home) }
+        return try runningSandbox(home: home)
+      }, keepsSession: false)
+  }
+
+  /// The sandbox that `tureen sandbox` serves under the same home.
+  private static func runningSandbox(home: String) throws -> Credentials {
+    let path = sandboxCredentialsPath(home: home)
+    guard FileSystem.exists(path) else {
+      throw HostError(
+        .noSuchOrg, "no sandbox org is running under \(home); start one with `tureen sandbox --home \(home)`, or choose another org")
+    }
+    return try CredentialsSource.read(path, defaultURL: nil).credentials
+  }
+
+  static func sandboxCredentialsPath(home: String) -> String { "\(home)/sandbox/credentials.json" }
+
+  /// An address without its scheme, else the name itself.
+  private static func orgFolder(_ name: String) -> String {
+    for scheme in ["https://", "http://"] where name.hasPrefix(scheme) {
+      var host = name.dropFirst(scheme.count)
+      while host.hasSuffix("/") { host = host.dropLast() }
+      return String(host)
+    }
+    return name
+  }
+}

@@ -1,0 +1,28 @@
+import JSON
+import SmartStore
+
+/// Where a home keeps the sandbox org and what is needed to sign in to it.
+public enum SandboxFiles {
+  /// The database file; its folder is made.
+  public static func database(home: String) throws -> String {
+    try FileSystem.makeDirectory("\(home)/sandbox")
+    return "\(home)/sandbox/org.sqlite"
+  }
+
+  /// Writes the credentials where the org name `sandbox` looks for them, readable by their owner alone.
+  /// - Returns: The file's path.
+  public static func keepCredentials(home: String, _ credentials: JSONObject) throws -> String {
+    try FileSystem.makeDirectory("\(home)/sandbox")
+    let path = Org.sandboxCredentialsPath(home: home)
+    try FileSystem.write(credentials.serialized() + [0x0a], to: path)
+    return path
+  }
+
+  /// Removes the credentials when they are still those of the server at `url`.
+  public static func forgetCredentials(home: String, of url: String) {
+    let path = Org.sandboxCredentialsPath(home: home)
+    guard let text = FileSystem.read(path), let kept = try? JSONValue(parsing: text), kept["loginUrl"]?.stringValue == url
+    else { return }
+    try? FileSystem.removeTree(path)
+  }
+}

@@ -1,0 +1,111 @@
+import ArgumentParser
+import Glibc
+import JSON
+import LuaBridge
+import Tureen
+
+struct RunCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "run",
+    abstract: "Runs a script until nothing it started is pending.",
+    discussion: """
+      Reads bootconfig.json, userstore.json, globalstore.json, usersyncs.json and globalsyncs.json beside the script. Without \
+      another choice the script talks to a sandbox org that is started for it and keeps its data under the home.
+
+      Signing in to another org: name its address with --org or $TUREEN_ORG, and give the secrets in a JSON file \
+      ($TUREEN_CREDENTIALS) or in $TUREEN_CLIENT_ID, $TUREEN_CLIENT_SECRET, $TUREEN_USERNAME and $TUREEN_PASSWORD.
+
+      Exit status:
+        0    done
+        1    the script failed; the message is on stderr
+        64   wrong usage
+        66   the script cannot be read
+        69   the sandbox org cannot be started
+        78   a configuration file is wrong; the message names file, line and key
+        130  interrupted: syncs were stopped at a page boundary and saved as STOPPED
+      """)
+
+  @Option(help: "Where stores, sessions and the sandbox org live.")
+  var home: String?
+
+  @Option(help: "The org: 'sandbox', an address, or a name whose credentials are kept under the home.")
+  var org: String?
+
+  @Flag(help: "Print each sync event as one line of JSON on stdout, and no progress bar.")
+  var json = false
+
+  @Flag(help: "No progress bar.")
+  var quiet = false
+
+  @Argument(help: "The Lua script.")
+  var script: String
+
+  @Argument(parsing: .captureForPassthrough, help: "What the script finds in `arg` and `...`.")
+  var arguments: [String] = []
+
+  func run() throws {
+    guard access(script, R_OK) == 0 else {
+      complain("\(script): \(String(cString: strerror(errno)))")
+      throw ExitCode(ExitStatus.scriptNotFound)
+    }
+    let sandbox = EmbeddedSandbox(home: HostSettings.resolvedHome(home))
+    let display = SyncDisplay(style: json ? .json : quiet ? .none : .progress)
+    let host = Host(settings: settings(sandbox))
+    do {
+      try host.prepare()
+    } catch {
+      complain("\(error)")
+      throw ExitCode(ExitStatus.configuration)
+    }
+    let status = try runScript(ObservedHost(host, display: display), host, display)
+    sandbox.stop()
+    guard status == 0 else { throw ExitCode(status) }
+  }
+
+  private func settings(_ sandbox: EmbeddedSandbox) -> HostSettings {
+    var settings = HostSettings()
+    settings.home = home
+    settings.org = org
+    let slash = script.lastIndex(of: "/")
+    settings.configDirectory = slash.map { String(script[..<$0]) }.map { $0.isEmpty ? "/" : $0 } ?? "."
+    settings.embeddedSandbox = { home in try sandbox.credentials(home: home) }
+    settings.services["tureen.sandbox"] = { action, arguments in try sandbox.perform(action, arguments) }
+    return settings
+  }
+
+  /// Runs the script on this thread; signals are watched on another.
+  private func runScript(_ observed: ObservedHost, _ host: Host, _ display: SyncDisplay) throws -> Int32 {
+    let state = try ScriptState(host: observed), bridge = state.bridge
+    let interrupts = InterruptWatch {
+      display.clear()
+      host.stopSyncs()
+      bridge.interrupt()
+    }
+    display.follow(bridge)
+    let outcome = state.run(file: script, arguments: arguments)
+    display.finish()
+    state.close()
+    if interrupts.happened { return ExitStatus.interrupted }
+    switch outcome {
+    case .done: return 0
+    case .notRunnable(let message), .failed(let message):
+      if !message.isEmpty { complain(message) }
+      return ExitStatus.scriptFailed
+    }
+  }
+}
+
+/// Writes a line to stderr.
+func complain(_ message: String) { write("tureen: \(message)\n", to: STDERR_FILENO) }
+
+/// Writes text whole, past the buffers of the C library. What nobody reads any more is dropped.
+func write(_ text: String, to descriptor: Int32) {
+  let bytes = Array(text.utf8)
+  var done = 0
+  while done < bytes.count {
+    let count = bytes[done...].withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress, $0.count) }
+    if count < 0, errno == EINTR { continue }
+    guard count > 0 else { return }
+    done += count
+  }
+}

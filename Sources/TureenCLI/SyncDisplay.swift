@@ -1,0 +1,147 @@
+@preconcurrency import Dispatch
+import Glibc
+import JSON
+import LuaBridge
+import Synchronization
+
+/// The C library locks it for each call.
+private nonisolated(unsafe) let standardOutput = fdopen(STDOUT_FILENO, "w")
+
+/// Shows running syncs: a bar on a terminal's stderr, JSON lines on stdout, or nothing. Any thread.
+///
+/// The bar appears once a sync has taken half a second, and is drawn only while the script waits: what the script prints is
+/// never written into it.
+final class SyncDisplay: Sendable {
+  enum Style: Sendable { case none, progress, json }
+
+  private struct Sync {
+    var title: String
+    var percent: Int64
+    var done: Int64
+    var total: Int64
+    let began: UInt64
+  }
+
+  private struct State {
+    var syncs: [(id: Int64, sync: Sync)] = []
+    var isDrawn = false
+    var isWaiting = false
+    var isFinished = false
+  }
+
+  private let style: Style
+  private let usesColor: Bool
+  private let state = Mutex(State())
+  private let timer: (any DispatchSourceTimer)?
+
+  /// Nanoseconds before the bar appears, and between two drawings.
+  private static let delay: UInt64 = 500_000_000
+  private static let interval = DispatchTimeInterval.milliseconds(100)
+
+  init(style: Style) {
+    let isTerminal = isatty(STDERR_FILENO) == 1
+    self.style = style == .progress && !isTerminal ? .none : style
+    usesColor = getenv("NO_COLOR").map { $0.pointee == 0 } ?? true
+    guard self.style == .progress else {
+      timer = nil
+      return
+    }
+    let timer = DispatchSource.makeTimerSource(queue: DispatchQueue(label: "tureen.progress"))
+    self.timer = timer
+    timer.schedule(deadline: .now() + SyncDisplay.interval, repeating: SyncDisplay.interval)
+    timer.setEventHandler { [weak self] in self?.draw() }
+    timer.resume()
+  }
+
+  /// Draws while this bridge's script waits, and clears the bar before it goes on.
+  func follow(_ bridge: Bridge) {
+    guard style == .progress else { return }
+    bridge.observeWaiting { [weak self] isWaiting in self?.setWaiting(isWaiting) }
+  }
+
+  private func setWaiting(_ isWaiting: Bool) {
+    state.withLock { state in
+      state.isWaiting = isWaiting
+      if !isWaiting { SyncDisplay.erase(&state) }
+    }
+  }
+
+  /// Takes an update of a sync.
+  func show(_ update: SyncUpdate, _ store: StoreReference) {
+    switch style {
+    case .none: break
+    case .json: printLine(update, store)
+    case .progress: note(update)
+    }
+  }
+
+  private func printLine(_ update: SyncUpdate, _ store: StoreReference) {
+    guard var detail = (try? JSONValue(parsing: update.state))?.objectValue else { return }
+    detail["isGlobalStore"] = .bool(store.isGlobal)
+    detail["storeName"] = .string(store.name)
+    let line: JSONObject = ["event": "sync", "detail": .object(detail)]
+    state.withLock { _ in
+      // Through the C library's buffer, as the script's own print: so lines stay whole and in order.
+      fputs(line.text + "\n", standardOutput)
+      fflush(standardOutput)
+    }
+  }
+
+  private func note(_ update: SyncUpdate) {
+    let value = (try? JSONValue(parsing: update.state)) ?? .null
+    state.withLock { state in
+      state.syncs.removeAll { $0.id == update.syncId && update.isTerminal }
+      guard !update.isTerminal else { return }
+      let known = state.syncs.firstIndex { $0.id == update.syncId }
+      let total = value["totalSize"]?.integerValue ?? -1, percent = value["progress"]?.integerValue ?? 0
+      let verb = value["type"]?.stringValue == "syncUp" ? "up" : "down"
+      let name = value["name"]?.stringValue ?? "\(value["soupName"]?.stringValue ?? "") \(verb)"
+      let sync = Sync(
+        title: name, percent: percent, done: max(0, total) * percent / 100, total: total,
+        began: known.map { state.syncs[$0].sync.began } ?? SyncDisplay.now())
+      if let known { state.syncs[known].sync = sync } else { state.syncs.append((update.syncId, sync)) }
+    }
+  }
+
+  private func draw() {
+    state.withLock { state in
+      guard state.isWaiting, !state.isFinished else { return }
+      let now = SyncDisplay.now()
+      guard let sync = state.syncs.first(where: { now - $0.sync.began >= SyncDisplay.delay })?.sync else { return }
+      write("\r" + line(sync) + "\u{1b}[K", to: STDERR_FILENO)
+      state.isDrawn = true
+    }
+  }
+
+  private func line(_ sync: Sync) -> String {
+    let width = 24, filled = Int(max(0, min(100, sync.percent))) * width / 100
+    let bar = String(repeating: "█", count: filled) + String(repeating: "░", count: width - filled)
+    let counts = sync.total >= 0 ? "\(sync.done) of \(sync.total)" : "asking the server"
+    let shown = usesColor ? "\u{1b}[36m\(bar)\u{1b}[0m" : bar
+    return "\(sync.title)  \(shown) \(sync.percent)%  \(counts)"
+  }
+
+  /// Takes the bar away, for a message of somebody else.
+  func clear() { state.withLock { SyncDisplay.erase(&$0) } }
+
+  /// Ends the display.
+  func finish() {
+    timer?.cancel()
+    state.withLock { state in
+      SyncDisplay.erase(&state)
+      state.isFinished = true
+    }
+  }
+
+  private static func erase(_ state: inout State) {
+    guard state.isDrawn else { return }
+    write("\r\u{1b}[K", to: STDERR_FILENO)
+    state.isDrawn = false
+  }
+
+  private static func now() -> UInt64 {
+    var time = timespec()
+    clock_gettime(CLOCK_MONOTONIC, &time)
+    return UInt64(time.tv_sec) * 1_000_000_000 + UInt64(time.tv_nsec)
+  }
+}

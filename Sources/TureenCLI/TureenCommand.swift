@@ -1,0 +1,31 @@
+import ArgumentParser
+import Tureen
+
+/// The command line: options in, exit status out. What it does is done elsewhere.
+@main
+struct TureenCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "tureen",
+    abstract: "Runs Lua scripts that sync records with an org and keep them offline.",
+    discussion: """
+      The home holds stores, sessions and the sandbox org: --home, else $TUREEN_HOME, else $XDG_DATA_HOME/tureen, else \
+      ~/.local/share/tureen.
+      """,
+    version: Tureen.version,
+    subcommands: [RunCommand.self, SandboxCommand.self, VersionCommand.self])
+}
+
+struct VersionCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(commandName: "version", abstract: "Prints the version.")
+
+  func run() { print("tureen \(Tureen.version) (plug-in model \(Tureen.modelVersion))") }
+}
+
+/// How the command ends, in numbers that scripts around it can rely on. `--help` lists them.
+enum ExitStatus {
+  static let scriptFailed: Int32 = 1
+  static let scriptNotFound: Int32 = 66
+  static let unavailable: Int32 = 69
+  static let configuration: Int32 = 78
+  static let interrupted: Int32 = 130
+}
