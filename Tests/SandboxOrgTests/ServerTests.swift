@@ -62,6 +62,23 @@ import Testing
     await third.stop()
   }
 
+  @Test func start_severalOnOneNewFile_shareOneOrg() async throws {
+    let folder = try temporaryFolder()
+    defer { try? FileManager.default.removeItem(at: folder) }
+    var configuration = SandboxConfiguration()
+    configuration.databasePath = folder.appendingPathComponent("org.db").path
+    configuration.seed = .custom(accounts: 3, contacts: 50)
+    let settled = configuration
+    async let one = SandboxServer.start(settled)
+    async let two = SandboxServer.start(settled)
+    let servers = try await [one, two]
+    #expect(servers[0].password == servers[1].password)
+    try servers[0].create("Contact", fields: ["LastName": "A"])
+    try servers[1].create("Contact", fields: ["LastName": "B"])
+    #expect(try servers[0].query("SELECT COUNT() FROM Contact")["totalSize"] == 52)
+    for server in servers { await server.stop() }
+  }
+
   @Test func stop_twice_isHarmless() async throws {
     var configuration = SandboxConfiguration()
     configuration.seed = .none

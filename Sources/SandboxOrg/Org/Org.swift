@@ -17,35 +17,51 @@ final class Org: @unchecked Sendable {
   var recentlyUsed = RecentItems()
   private(set) var callCount = 0
   private var lastStamp: Int64 = 0
+  private var isClosed = false
   private let queue = DispatchQueue(label: "tureen.sandbox.org")
 
   /// Opens the database and, when it is new, seeds it. Blocks.
   init(_ configuration: SandboxConfiguration, schema: OrgSchema = .standard) throws(SandboxError) {
     self.schema = schema
     self.configuration = configuration
-    connection = try OrgDatabase.open(configuration.databasePath, schema: schema)
+    let connection = try OrgDatabase.open(configuration.databasePath)
+    self.connection = connection
     do {
-      let isNew = try connection.firstValue("SELECT count(*) FROM \"User\"") == .integer(0)
-      if isNew { try Seeder(connection: connection, schema: schema, seed: configuration.seed).run() }
-      try OrgDatabase.createIndexes(connection, schema: schema)
-      sessions = try SessionRegistry(connection: connection, configuration: configuration)
+      sessions = try connection.transaction(.immediate) {
+        try OrgDatabase.prepare(connection, schema: schema)
+        let isNew = try connection.firstValue("SELECT count(*) FROM \"User\"") == .integer(0)
+        if isNew { try Seeder(connection: connection, schema: schema, seed: configuration.seed).run() }
+        try OrgDatabase.createIndexes(connection, schema: schema)
+        return try SessionRegistry(connection: connection, configuration: configuration)
+      }
       lastStamp = try Self.newestStamp(connection, schema: schema)
+    } catch let error as SandboxError {
+      throw error
     } catch {
-      throw SandboxError(status: 0, code: "CANNOT_OPEN_DATABASE", message: "\(error)")
+      throw OrgDatabase.cannotOpen(configuration.databasePath, (error as? DatabaseError)?.message ?? "\(error)")
     }
   }
 
   /// Runs `body` on the org's queue.
   func perform<T: Sendable>(_ body: @escaping @Sendable (Org) throws -> T) async throws -> T {
     try await withCheckedThrowingContinuation { continuation in
-      queue.async { continuation.resume(with: Result { try body(self) }) }
+      queue.async {
+        continuation.resume(
+          with: Result {
+            try self.requireOpen()
+            return try body(self)
+          })
+      }
     }
   }
 
   /// Runs `body` on the org's queue and blocks the caller meanwhile. Not to be called on that queue.
   func performAndWait<T>(_ body: (Org) throws -> T) throws(SandboxError) -> T {
     do {
-      return try queue.sync { try body(self) }
+      return try queue.sync {
+        try requireOpen()
+        return try body(self)
+      }
     } catch let error as SandboxError {
       throw error
     } catch {
@@ -53,7 +69,19 @@ final class Org: @unchecked Sendable {
     }
   }
 
-  func close() { queue.sync { connection.close() } }
+  /// Twice is as good as once.
+  func close() {
+    queue.sync {
+      isClosed = true
+      connection.close()
+    }
+  }
+
+  private func requireOpen() throws(SandboxError) {
+    guard !isClosed else {
+      throw SandboxError(status: 503, code: "SERVER_UNAVAILABLE", message: "the sandbox has been stopped")
+    }
+  }
 
   // MARK: On the queue
 

@@ -9,38 +9,33 @@ enum OrgDatabase {
   /// Opens or creates the file.
   /// - Parameter path: nil keeps the org in memory.
   /// - Throws: ``SandboxError`` `CANNOT_OPEN_DATABASE` when the file is no database of this kind.
-  static func open(_ path: String?, schema: OrgSchema) throws(SandboxError) -> Connection {
+  static func open(_ path: String?) throws(SandboxError) -> Connection {
     do {
       let connection = try Connection(path: path ?? ":memory:", mode: .readWriteCreate)
       // The file holds the org's password and tokens.
       if let path { _ = chmod(path, 0o600) }
-      try connection.execute("PRAGMA synchronous = NORMAL")
-      try prepare(connection, schema: schema)
+      connection.setBusyTimeout(milliseconds: Tuning.busyMilliseconds)
+      try connection.execute("PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL")
       return connection
-    } catch let error as DatabaseError {
-      throw cannotOpen(path, error.message)
-    } catch let error as SandboxError {
-      throw error
     } catch {
-      throw cannotOpen(path, "\(error)")
+      throw cannotOpen(path, (error as? DatabaseError)?.message ?? "\(error)")
     }
   }
 
-  private static func prepare(_ connection: Connection, schema: OrgSchema) throws {
+  /// Makes the tables of a new file. In the caller's transaction: two processes may start on one file at once.
+  static func prepare(_ connection: Connection, schema: OrgSchema) throws {
     let found = try connection.firstValue("PRAGMA user_version")
     if found == .integer(version) { return }
     let tables = try connection.firstValue("SELECT count(*) FROM sqlite_schema")
     guard found == .integer(0), tables == .integer(0) else {
       throw cannotOpen(nil, "it is not a sandbox org of layout \(version)")
     }
-    try connection.transaction(.immediate) {
-      try connection.execute("CREATE TABLE sandbox_setting (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID")
-      try connection.execute(
-        "CREATE TABLE sandbox_token (token TEXT PRIMARY KEY, kind TEXT NOT NULL, user TEXT NOT NULL, "
-          + "parent TEXT, last_used INTEGER NOT NULL) WITHOUT ROWID")
-      for object in schema.objects { try connection.execute(tableDefinition(object)) }
-      try connection.execute("PRAGMA user_version = \(version)")
-    }
+    try connection.execute("CREATE TABLE sandbox_setting (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID")
+    try connection.execute(
+      "CREATE TABLE sandbox_token (token TEXT PRIMARY KEY, kind TEXT NOT NULL, user TEXT NOT NULL, "
+        + "parent TEXT, last_used INTEGER NOT NULL) WITHOUT ROWID")
+    for object in schema.objects { try connection.execute(tableDefinition(object)) }
+    try connection.execute("PRAGMA user_version = \(version)")
   }
 
   private static func tableDefinition(_ object: ObjectSchema) -> String {
@@ -66,7 +61,7 @@ enum OrgDatabase {
     field.type == .id || field.isIdLookup || field.name == "LastModifiedDate" || field.childRelationshipName != nil
   }
 
-  private static func cannotOpen(_ path: String?, _ reason: String) -> SandboxError {
+  static func cannotOpen(_ path: String?, _ reason: String) -> SandboxError {
     let name = path.map { " \($0)" } ?? ""
     return SandboxError(status: 0, code: "CANNOT_OPEN_DATABASE", message: "cannot open the sandbox database\(name): \(reason)")
   }

@@ -32,6 +32,8 @@ enum Tuning {
   static let dailyCalls = 15_000
   /// Rows of a most-recently-used list.
   static let recentItems = 200
+  /// Milliseconds to wait for another process on the same file: it may be seeding a large org.
+  static let busyMilliseconds: Int32 = 30_000
   /// API versions answered.
   static let apiVersions = 31...67
 }

@@ -1,6 +1,6 @@
 import Database
 
-/// Fills a new org: two users, then companies and people who work there. One transaction.
+/// Fills a new org: two users, then companies and people who work there. In the caller's transaction.
 struct Seeder {
   let connection: Connection
   let schema: OrgSchema
@@ -12,11 +12,9 @@ struct Seeder {
   private static let creationSpan: Int64 = 240 * 86_400, editSpan = 45 * 86_400
 
   func run() throws {
-    try connection.transaction(.immediate) {
-      try insertUsers()
-      try insertAccounts(seed.accounts)
-      try insertContacts(seed.contacts, accounts: seed.accounts)
-    }
+    try insertUsers()
+    try insertAccounts(seed.accounts)
+    try insertContacts(seed.contacts, accounts: seed.accounts)
   }
 
   private func insertUsers() throws {
