@@ -6,7 +6,9 @@ let log: Target.Dependency = .product(name: "Logging", package: "swift-log")
 
 // The shared library carries the Swift runtime with it, so that it loads where no Swift toolchain is installed.
 let selfContained: [LinkerSetting] = [
-  .unsafeFlags(["-static-stdlib"], .when(platforms: [.linux]))
+  .unsafeFlags(["-static-stdlib"], .when(platforms: [.linux])),
+  // What FoundationEssentials uses and does not ask the linker for.
+  .linkedLibrary("_FoundationCollections"), .linkedLibrary("_FoundationCShims"),
 ]
 
 let package = Package(
