@@ -83,7 +83,8 @@ private let collection = "/services/data/v66.0/composite/sobjects"
       #expect(answer.json.arrayValue?[0]["id"] == .string(known))
       let byId = try await client.json(
         "PATCH", "\(collection)/Account/Id",
-        "{\"records\":[{\"attributes\":{\"type\":\"Account\"},\"Id\":\"\(known)\",\"Name\":\"A3\"},{\"attributes\":{\"type\":\"Account\"},\"id\":null,\"Name\":\"N\"}]}")
+        "{\"records\":[{\"attributes\":{\"type\":\"Account\"},\"Id\":\"\(known)\",\"Name\":\"A3\"},{\"attributes\":{\"type\":\"Account\"},\"id\":null,\"Name\":\"N\"}]}"
+      )
       #expect(byId.json.arrayValue?.map { $0["created"] } == [false, true])
       #expect(try server.query("SELECT COUNT() FROM Account")["totalSize"] == 3)
     }

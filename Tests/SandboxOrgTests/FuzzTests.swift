@@ -46,7 +46,8 @@ import Testing
 
   private static func soup(_ random: inout Generator) -> String {
     let start = Bool.random(using: &random) ? "SELECT Id FROM Contact WHERE " : ""
-    return start + (0..<Int.random(in: 1...14, using: &random)).map { _ in words.randomElement(using: &random)! }
+    return start
+      + (0..<Int.random(in: 1...14, using: &random)).map { _ in words.randomElement(using: &random)! }
       .joined(separator: " ")
   }
 

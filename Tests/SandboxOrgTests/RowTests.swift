@@ -18,39 +18,41 @@ private let rows = "/services/data/v66.0/sobjects"
       #expect(answer.headers["location"] == "\(rows)/Account/\(id)")
       #expect(answer.headers["content-type"] == "application/json;charset=UTF-8")
       #expect(answer.headers["sforce-limit-info"]?.hasPrefix("api-usage=1/") == true)
-      let found = try await client.send("GET", "\(rows)/account/\(id)?fields=Name, OwnerId".replacingOccurrences(of: " ", with: "%20"))
+      let found = try await client.send(
+        "GET", "\(rows)/account/\(id)?fields=Name, OwnerId".replacingOccurrences(of: " ", with: "%20"))
       #expect(found.json["Name"] == "Acme" && found.json["OwnerId"]?.stringValue?.hasPrefix("005") == true)
     }
   }
 
-  @Test(arguments: [
-    (#"{}"#, "REQUIRED_FIELD_MISSING", "Required fields are missing: [LastName]", ["LastName"]),
-    (#"{"LastName":"  "}"#, "REQUIRED_FIELD_MISSING", "Required fields are missing: [LastName]", ["LastName"]),
-    (#"{"LastName":"A","Foo":1}"#, "INVALID_FIELD", "No such column 'Foo' on sobject of type Contact", nil),
-    (#"{"LastName":"A","Id":"003"}"#, "INVALID_FIELD_FOR_INSERT_UPDATE", "cannot specify Id in an insert call", ["Id"]),
-    (
-      #"{"LastName":"A","CreatedDate":"2026-01-01T00:00:00Z"}"#, "INVALID_FIELD_FOR_INSERT_UPDATE",
-      "Unable to create/update fields: CreatedDate. Please check the security settings of this field and verify that it is "
-        + "read/write for your profile or permission set.", ["CreatedDate"]
-    ),
-    (#"{"LastName":"A","Email":"x"}"#, "INVALID_EMAIL_ADDRESS", "Email: invalid email address: x", ["Email"]),
-    (#"{"LastName":"A","AccountId":"zzz"}"#, "MALFORMED_ID", "Account ID: id value of incorrect type: zzz", ["AccountId"]),
-    (
-      #"{"LastName":"A","AccountId":"001gL0000009999"}"#, "INVALID_CROSS_REFERENCE_KEY", "invalid cross reference id", []
-    ),
-    (
-      #"{"LastName":"A","YearsKnown__c":99999}"#, "NUMBER_OUTSIDE_VALID_RANGE",
-      "Years Known: value outside of valid range on numeric field: 99999", ["YearsKnown__c"]
-    ),
-    (
-      #"{"LastName":"A","Birthdate":"x"}"#, "JSON_PARSER_ERROR",
-      "Cannot deserialize instance of date from VALUE_STRING value x or request may be missing a required field", nil
-    ),
-    (
-      #"{"LastName":"A","DoNotCall":"perhaps"}"#, "JSON_PARSER_ERROR",
-      "Cannot deserialize instance of boolean from VALUE_STRING value perhaps or request may be missing a required field", nil
-    ),
-  ] as [(String, String, String, [String]?)])
+  @Test(
+    arguments: [
+      (#"{}"#, "REQUIRED_FIELD_MISSING", "Required fields are missing: [LastName]", ["LastName"]),
+      (#"{"LastName":"  "}"#, "REQUIRED_FIELD_MISSING", "Required fields are missing: [LastName]", ["LastName"]),
+      (#"{"LastName":"A","Foo":1}"#, "INVALID_FIELD", "No such column 'Foo' on sobject of type Contact", nil),
+      (#"{"LastName":"A","Id":"003"}"#, "INVALID_FIELD_FOR_INSERT_UPDATE", "cannot specify Id in an insert call", ["Id"]),
+      (
+        #"{"LastName":"A","CreatedDate":"2026-01-01T00:00:00Z"}"#, "INVALID_FIELD_FOR_INSERT_UPDATE",
+        "Unable to create/update fields: CreatedDate. Please check the security settings of this field and verify that it is "
+          + "read/write for your profile or permission set.", ["CreatedDate"]
+      ),
+      (#"{"LastName":"A","Email":"x"}"#, "INVALID_EMAIL_ADDRESS", "Email: invalid email address: x", ["Email"]),
+      (#"{"LastName":"A","AccountId":"zzz"}"#, "MALFORMED_ID", "Account ID: id value of incorrect type: zzz", ["AccountId"]),
+      (
+        #"{"LastName":"A","AccountId":"001gL0000009999"}"#, "INVALID_CROSS_REFERENCE_KEY", "invalid cross reference id", []
+      ),
+      (
+        #"{"LastName":"A","YearsKnown__c":99999}"#, "NUMBER_OUTSIDE_VALID_RANGE",
+        "Years Known: value outside of valid range on numeric field: 99999", ["YearsKnown__c"]
+      ),
+      (
+        #"{"LastName":"A","Birthdate":"x"}"#, "JSON_PARSER_ERROR",
+        "Cannot deserialize instance of date from VALUE_STRING value x or request may be missing a required field", nil
+      ),
+      (
+        #"{"LastName":"A","DoNotCall":"perhaps"}"#, "JSON_PARSER_ERROR",
+        "Cannot deserialize instance of boolean from VALUE_STRING value perhaps or request may be missing a required field", nil
+      ),
+    ] as [(String, String, String, [String]?)])
   func create_badContact_answers400(body: String, code: String, message: String, fields: [String]?) async throws {
     try await withOrg { server, client in
       let answer = try await client.json("POST", "\(rows)/Contact", body)
@@ -156,7 +158,8 @@ private let rows = "/services/data/v66.0/sobjects"
         ("GET", "nonsense", 404, "NOT_FOUND"), ("PATCH", "nonsense", 404, "NOT_FOUND"),
       ]
       for (method, key, status, code) in cases {
-        let answer = method == "PATCH"
+        let answer =
+          method == "PATCH"
           ? try await client.json(method, "\(rows)/Contact/\(key)", #"{"LastName":"Z"}"#)
           : try await client.send(method, "\(rows)/Contact/\(key)")
         #expect(answer.status == status && answer.errorCode == code, "\(method) \(key): \(answer.text)")
@@ -177,7 +180,10 @@ private let rows = "/services/data/v66.0/sobjects"
       let answer = try await client.json("PATCH", "\(rows)/Contact/\(id)", #"{"FirstName":"Bo","Title":null,"DoNotCall":"true"}"#)
       #expect(answer.status == 204 && answer.body.isEmpty)
       let text = try server.query("SELECT Name, Title, DoNotCall, CreatedDate, LastModifiedDate FROM Contact").text
-      #expect(text.contains(#""Name":"Bo Lee","Title":null,"DoNotCall":true,"CreatedDate":"2026-03-02T09:00:00.000+0000","LastModifiedDate":"2026-03-02T09:00:05.000+0000""#))
+      #expect(
+        text.contains(
+          #""Name":"Bo Lee","Title":null,"DoNotCall":true,"CreatedDate":"2026-03-02T09:00:00.000+0000","LastModifiedDate":"2026-03-02T09:00:05.000+0000""#
+        ))
       let tunnelled = try await client.json("POST", "\(rows)/Contact/\(id)?_HttpMethod=PATCH", #"{"LastName":"Ma"}"#)
       #expect(tunnelled.status == 204)
       let withId = try await client.json("PATCH", "\(rows)/Contact/\(id)", "{\"Id\":\"\(id)\"}")
@@ -219,7 +225,10 @@ private let rows = "/services/data/v66.0/sobjects"
       try server.create("Case", fields: ["ContactId": .string(contact)])
       let answer = try await client.send("DELETE", "\(rows)/Contact/\(contact)")
       #expect(answer.status == 400 && answer.errorCode == "DELETE_FAILED")
-      #expect(answer.message == "Your attempt to delete Jo Davis could not be completed because it is associated with the following cases.: 00001000\n")
+      #expect(
+        answer.message
+          == "Your attempt to delete Jo Davis could not be completed because it is associated with the following cases.: 00001000\n"
+      )
       let user = server.credentials().userId
       #expect(try await client.send("DELETE", "\(rows)/User/\(user)").errorCode == "INSUFFICIENT_ACCESS_OR_READONLY")
     }

@@ -113,7 +113,10 @@ import Testing
       ),
       (1_767_225_600, "Baker", "Acme", ["DoNotCall": true, "YearsKnown__c": 10, "Birthdate": "1990-06-30"]),
       (1_772_280_000, "Clark", "Beta", ["Title": "cto"]),
-      (1_772_323_200, "D'Arc", "gamma", ["FirstName": "Joan", "Title": "100% fun_x", "YearsKnown__c": 0, "Birthdate": "2000-12-31"]),
+      (
+        1_772_323_200, "D'Arc", "gamma",
+        ["FirstName": "Joan", "Title": "100% fun_x", "YearsKnown__c": 0, "Birthdate": "2000-12-31"]
+      ),
       (1_772_438_400, "Evans", nil, ["Title": "a\\b", "YearsKnown__c": -3]),
       (1_772_442_000, "Émile", nil, ["Title": "ceo", "YearsKnown__c": 7]),
       (1_772_442_000, "Frank", "Acme", ["Title": "gone"]),

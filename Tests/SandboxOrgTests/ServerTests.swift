@@ -151,6 +151,30 @@ import Testing
     }
   }
 
+  @Test func interceptor_cutInTheMiddleOfAPage_leavesTheAnnouncedLength() async throws {
+    try await withOrg(seed: .custom(accounts: 1, contacts: 2_000)) { server, client in
+      server.setInterceptor { _ in .dropConnection(afterBytes: 100_000) }
+      let cut = try await client.query("SELECT Id, Name, Email FROM Contact")
+      #expect(cut.status == 200 && cut.isTruncated && cut.body.count <= 100_000)
+      server.setInterceptor(nil)
+      let whole = try await client.query("SELECT Id, Name, Email FROM Contact")
+      #expect(!whole.isTruncated && whole.headers["content-length"] == cut.headers["content-length"])
+    }
+  }
+
+  @Test func connection_keptAlive_answersRequestsInOrder() async throws {
+    try await withOrg { server, client in
+      let token = client.token ?? ""
+      let one = "HEAD /services/data HTTP/1.1\r\nHost: x\r\n\r\n"
+      let two = "GET /services/data/v66.0/nowhere HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer \(token)\r\n\r\n"
+      let three = "GET /services/data HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n"
+      let answer = try await client.exchange(Array((one + two + three).utf8))
+      // The head of the first has no body, so all that follows is what the other two said.
+      #expect(answer.status == 200 && answer.text.hasPrefix("HTTP/1.1 404"))
+      #expect(answer.text.contains("HTTP/1.1 200") && server.requests().map(\.status) == [200, 404, 200])
+    }
+  }
+
   // MARK: Bad input
 
   @Test func server_badInput_answersOrClosesAndGoesOn() async throws {
@@ -159,7 +183,9 @@ import Testing
       #expect(long.status == 414)
       let huge = try await client.json("POST", "/services/data/v66.0/sobjects/Account", String(repeating: " ", count: 17_000_000))
       #expect(huge.status == 413)
-      for bytes in ["GARBAGE\r\n\r\n", "GET / HTTP/9.9\r\n\r\n", "POST /x HTTP/1.1\r\nContent-Length: nine\r\n\r\n", "\0\0\0\r\n\r\n"] {
+      for bytes in [
+        "GARBAGE\r\n\r\n", "GET / HTTP/9.9\r\n\r\n", "POST /x HTTP/1.1\r\nContent-Length: nine\r\n\r\n", "\0\0\0\r\n\r\n",
+      ] {
         if let answer = try? await client.exchange(Array(bytes.utf8)) { #expect((400..<500).contains(answer.status)) }
       }
       let invalid = try await client.send("GET", "/services/data/v66.0/query?q=%FF%ZZ%")

@@ -22,7 +22,9 @@ private let tokenURL = "/services/oauth2/token"
       #expect(answer.json["instance_url"] == .string(server.url))
       #expect(answer.json["token_type"] == "Bearer" && answer.json["refresh_token"] == nil)
       #expect(answer.json["issued_at"] == "1772442000000")
-      #expect(answer.json["id"]?.stringValue?.hasSuffix("/id/\(server.credentials().organizationId)/\(server.credentials().userId)") == true)
+      #expect(
+        answer.json["id"]?.stringValue?.hasSuffix("/id/\(server.credentials().organizationId)/\(server.credentials().userId)")
+          == true)
       let signedIn = WireClient(port: server.port, token: answer.json["access_token"]?.stringValue)
       #expect(try await signedIn.query("SELECT COUNT() FROM User").json["totalSize"] == 2)
       let identity = try await signedIn.send("GET", String((answer.json["id"]?.stringValue ?? "").dropFirst(server.url.count)))
@@ -30,6 +32,27 @@ private let tokenURL = "/services/oauth2/token"
       let userinfo = try await signedIn.send("GET", "/services/oauth2/userinfo")
       #expect(userinfo.json["user_id"] == .string(server.credentials().userId))
     }
+  }
+
+  @Test func token_configuredSecrets_areTheOnesThatCount() async throws {
+    var configuration = SandboxConfiguration()
+    configuration.seed = .none
+    configuration.username = "me@example.org"
+    configuration.password = "p&ss=wörd +"
+    configuration.clientId = "app"
+    configuration.clientSecret = "s3cret"
+    let server = try await SandboxServer.start(configuration)
+    let client = WireClient(port: server.port)
+    let form = [
+      ("grant_type", "password"), ("client_id", "app"), ("client_secret", "s3cret"), ("username", "ME@example.org"),
+      ("password", "p&ss=wörd +"),
+    ]
+    let answer = try await client.form(tokenURL, form)
+    let token = answer.json["access_token"]?.stringValue
+    let identity = try await WireClient(port: server.port, token: token).send("GET", "/services/oauth2/userinfo")
+    #expect(answer.status == 200 && identity.json["preferred_username"] == "me@example.org")
+    #expect(!"\(server.credentials())".contains("s3cret"))
+    await server.stop()
   }
 
   @Test func token_clientCredentials_worksWithBasicAndForm() async throws {
@@ -55,7 +78,8 @@ private let tokenURL = "/services/oauth2/token"
         (passwordGrant(server, password: "wrong"), "invalid_grant", "authentication failure"),
         (passwordGrant(server, secret: "wrong"), "invalid_client", "invalid client credentials"),
         (unknownClient, "invalid_client_id", "client identifier invalid"),
-        ([("grant_type", "magic")], "unsupported_grant_type", "grant type not supported"), ([], "unsupported_grant_type", "grant type not supported"),
+        ([("grant_type", "magic")], "unsupported_grant_type", "grant type not supported"),
+        ([], "unsupported_grant_type", "grant type not supported"),
         (refresh, "invalid_grant", "expired access/refresh token"),
       ]
       for (form, error, description) in cases {
@@ -78,7 +102,8 @@ private let tokenURL = "/services/oauth2/token"
       }
       let scheme = try await client.send("GET", "/services/data/v66.0/limits", headers: [("Authorization", "Digest x")])
       #expect(scheme.status == 401 && scheme.errorCode == "INVALID_AUTH_HEADER")
-      let oauth = try await client.send("GET", "/services/data/v66.0/limits", headers: [("Authorization", "OAuth \(signedIn.token ?? "")")])
+      let oauth = try await client.send(
+        "GET", "/services/data/v66.0/limits", headers: [("Authorization", "OAuth \(signedIn.token ?? "")")])
       #expect(oauth.status == 200)
       let identity = try await client.send("GET", "/services/oauth2/userinfo")
       #expect(identity.status == 403 && identity.text == "Bad_OAuth_Token")
@@ -92,7 +117,9 @@ private let tokenURL = "/services/oauth2/token"
     try await withOrg(clock: clock) { server, client in
       try server.expireSessions()
       #expect(try await client.query("SELECT Id FROM User").errorCode == "INVALID_SESSION_ID")
-      let form = [("grant_type", "refresh_token"), ("client_id", server.clientId), ("refresh_token", server.credentials().refreshToken)]
+      let form = [
+        ("grant_type", "refresh_token"), ("client_id", server.clientId), ("refresh_token", server.credentials().refreshToken),
+      ]
       let answer = try await client.form(tokenURL, form)
       #expect(answer.status == 200 && answer.json["refresh_token"] == nil)
       let renewed = WireClient(port: server.port, token: answer.json["access_token"]?.stringValue)

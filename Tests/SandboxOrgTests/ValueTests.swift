@@ -16,7 +16,8 @@ import Testing
   @Test func ids_ofOneObject_sortAsTheyWereMade() {
     let ids = [0, 1, 9, 10, 61, 62, 3_843, 3_844, 1_000_000].map { RecordID.make(prefix: "003", sequence: $0) }
     let shorts = ids.map { String($0.prefix(15)) }
-    #expect(shorts.map { Array($0.utf8) }.elementsEqual(shorts.map { Array($0.utf8) }.sorted { $0.lexicographicallyPrecedes($1) }))
+    #expect(
+      shorts.map { Array($0.utf8) }.elementsEqual(shorts.map { Array($0.utf8) }.sorted { $0.lexicographicallyPrecedes($1) }))
     #expect(Set(ids).count == ids.count && ids.allSatisfy { RecordID.normalized($0) == $0 })
   }
 

@@ -76,7 +76,9 @@ struct WireClient: Sendable {
     guard connected == 0 else { throw NoAnswer(text: "cannot connect") }
     var sent = 0
     while sent < bytes.count {
-      let count = bytes.withUnsafeBytes { Glibc.send(descriptor, $0.baseAddress! + sent, bytes.count - sent, Int32(MSG_NOSIGNAL)) }
+      let count = bytes.withUnsafeBytes {
+        Glibc.send(descriptor, $0.baseAddress! + sent, bytes.count - sent, Int32(MSG_NOSIGNAL))
+      }
       if count <= 0 { break }
       sent += count
     }

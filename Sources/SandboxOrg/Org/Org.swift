@@ -32,6 +32,10 @@ final class Org: @unchecked Sendable {
         let isNew = try connection.firstValue("SELECT count(*) FROM \"User\"") == .integer(0)
         if isNew { try Seeder(connection: connection, schema: schema, seed: configuration.seed).run() }
         try OrgDatabase.createIndexes(connection, schema: schema)
+        // Whoever signs in is the first seeded user, under the configured name.
+        try connection.run(
+          "UPDATE \"User\" SET Username = ?1, Email = ?1 WHERE Id = ?2 AND Username <> ?1",
+          [.text(configuration.username), .text(Users.caller)])
         return try SessionRegistry(connection: connection, configuration: configuration)
       }
       lastStamp = try Self.newestStamp(connection, schema: schema)

@@ -130,8 +130,9 @@ struct FieldCoercion {
     case .null: kind = "VALUE_NULL"
     }
     let type = field.type.isText ? "string" : field.type.isReference ? "id" : field.type.rawValue
-    return .json("Cannot deserialize instance of \(type) from \(kind) value \(plain(json)) or request may be missing a "
-      + "required field")
+    return .json(
+      "Cannot deserialize instance of \(type) from \(kind) value \(plain(json)) or request may be missing a "
+        + "required field")
   }
 
   private func plain(_ json: JSONValue) -> String { json.stringValue ?? json.text }

@@ -44,7 +44,9 @@ struct QueryRunner {
       try statement.bind(bindings)
       return statement
     } catch {
-      throw SandboxError(status: 400, code: "QUERY_TOO_COMPLICATED", message: "Query is either selecting too many "
+      throw SandboxError(
+        status: 400, code: "QUERY_TOO_COMPLICATED",
+        message: "Query is either selecting too many "
           + "fields or the filter conditions are too complicated.")
     }
   }

@@ -40,9 +40,11 @@ struct RecordWriter {
     try requirePresent(object, values, onlyGiven: true)
     try checkReferences(values, object)
     try checkUnique(values, object, except: id)
-    try compute(object, &values, current: { name in
-      try org.connection.firstValue("SELECT \"\(name)\" FROM \(object.table) WHERE Id = ?", [.text(id)]) ?? .null
-    })
+    try compute(
+      object, &values,
+      current: { name in
+        try org.connection.firstValue("SELECT \"\(name)\" FROM \(object.table) WHERE Id = ?", [.text(id)]) ?? .null
+      })
     let stamp = SQLValue.text(Timestamp.text(org.stamp()))
     values["LastModifiedDate"] = stamp
     values["SystemModstamp"] = stamp

@@ -184,7 +184,8 @@ struct ConditionTranslator {
     }
     var condition = ""
     if let inner = join.condition { condition = " AND \(try sql(inner))" }
-    let select = "SELECT \(selected.expression) \(graph.fromClause) WHERE \(graph.rootAlias).\"IsDeleted\" = 0"
+    let select =
+      "SELECT \(selected.expression) \(graph.fromClause) WHERE \(graph.rootAlias).\"IsDeleted\" = 0"
       + " AND \(selected.expression) IS NOT NULL\(condition)"
     return isNegated ? "((\(column.expression) IN (\(select))) IS NOT TRUE)" : "\(column.expression) IN (\(select))"
   }

@@ -76,7 +76,8 @@ struct Lexer {
 
   /// Reads one backslash sequence. A backslash stays escaped in the pattern, where it is the escape character.
   /// - Returns: Whether it was one that only LIKE understands.
-  private mutating func escape(into value: inout String.UnicodeScalarView, pattern: inout String.UnicodeScalarView
+  private mutating func escape(
+    into value: inout String.UnicodeScalarView, pattern: inout String.UnicodeScalarView
   ) throws(SOQLError) -> Bool {
     let start = index
     guard start + 1 < characters.count else { throw .malformed("unexpected token: '<EOF>'", at: characters.count) }

@@ -39,7 +39,9 @@ struct QueryCompiler {
       schema: schema, today: today, graph: JoinGraph(object, schema: schema, aliases: query.aliases))
     let root = translator.graph.rootAlias
     var terms = includeDeleted || query.allRows ? [] : ["\(root).\"IsDeleted\" = 0"]
-    if query.isMineOnly, object.field("OwnerId") != nil { terms.append("\(root).\"OwnerId\" = \(translator.bind(.text(userId)))") }
+    if query.isMineOnly, object.field("OwnerId") != nil {
+      terms.append("\(root).\"OwnerId\" = \(translator.bind(.text(userId)))")
+    }
     if let condition = query.condition { terms.append(try translator.sql(condition)) }
     var order: [String] = []
     for item in query.order { order.append(try self.order(item, &translator.graph)) }
@@ -141,7 +143,10 @@ struct QueryCompiler {
     let needsNumber = aggregate == .SUM || aggregate == .AVG
     guard column.field.isFilterable, column.field.type != .boolean || !needsNumber,
       !needsNumber || column.field.type.isNumber
-    else { throw .invalidField("field \(column.field.name) does not support aggregate operator \(aggregate.rawValue)", at: column.position) }
+    else {
+      throw .invalidField(
+        "field \(column.field.name) does not support aggregate operator \(aggregate.rawValue)", at: column.position)
+    }
     switch aggregate {
     case .COUNT: return ("count(\(column.expression))", .integer)
     case .COUNT_DISTINCT: return ("count(DISTINCT \(column.expression))", .integer)

@@ -63,7 +63,9 @@ struct Literal {
   let position: Int
 }
 
-enum ComparisonOperator: String { case equal = "=", notEqual = "!=", less = "<", lessOrEqual = "<=", greater = ">", greaterOrEqual = ">=", like = "LIKE" }
+enum ComparisonOperator: String {
+  case equal = "=", notEqual = "!=", less = "<", lessOrEqual = "<=", greater = ">", greaterOrEqual = ">=", like = "LIKE"
+}
 
 indirect enum Condition {
   case all([Condition])

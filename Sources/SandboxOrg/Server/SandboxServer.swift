@@ -52,8 +52,9 @@ public final class SandboxServer: Sendable {
     for await port in ports {
       return try SandboxServer(org: org, log: log, host: configuration.host, port: port, running: running)
     }
-    let reason = await running.result
     org.close()
+    var reason = "the server ended at once"
+    if case .failure(let error) = await running.result { reason = "\(error)" }
     throw SandboxError(
       status: 0, code: "CANNOT_LISTEN",
       message: "cannot listen on \(configuration.host) port \(configuration.port): \(reason)")
@@ -69,6 +70,8 @@ public final class SandboxServer: Sendable {
       configuration: .init(address: .hostname(configuration.host, port: configuration.port), serverName: "sandbox"),
       onServerRunning: { channel in onPort(channel.localAddress?.port ?? configuration.port) }, logger: logger)
   }
+
+  deinit { running.cancel() }
 
   /// Closes every connection and the database. Once is enough; later calls return at once.
   public func stop() async {
