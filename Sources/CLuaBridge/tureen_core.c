@@ -33,7 +33,7 @@ static void read_store(lua_State *L, int arguments, tureen_request *request) {
   lua_pop(L, 2); /* the table keeps the text alive */
 }
 
-/* call(service, action, arguments) -> id | nil, err                                                     [-3, +1..2, e] */
+/* call(service, action, arguments) -> id | nil, err                                                   [-3, +1..2, e] */
 static int core_call(lua_State *L) {
   tureen_bridge *bridge = tureen_bridge_self(L);
   tureen_request request;
@@ -130,7 +130,7 @@ static int core_interrupted(lua_State *L) {
   return 1;
 }
 
-/* configure(options) -> true | nil, err                                                                 [-1, +1..2, e] */
+/* configure(options) -> true | nil, err                                                               [-1, +1..2, e] */
 static int core_configure(lua_State *L) {
   tureen_bridge *bridge = tureen_bridge_self(L);
   luaL_checktype(L, 1, LUA_TTABLE);
@@ -236,7 +236,7 @@ static int core_encode(lua_State *L) {
   return 1;
 }
 
-/* decode(text) -> value | nil, err                                                                      [-1, +1..2, e] */
+/* decode(text) -> value | nil, err                                                                    [-1, +1..2, e] */
 static int core_decode(lua_State *L) {
   size_t length;
   tureen_json_error error;

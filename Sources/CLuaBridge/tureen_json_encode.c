@@ -21,6 +21,8 @@ typedef struct encoder {
   const char *root;
 } encoder;
 
+static const char mixed_keys[] = "mixes string keys with others, so it is neither an object nor an array";
+
 static void put(encoder *e, const char *bytes, size_t length) {
   memcpy(tureen_buffer_reserve(e->L, e->out, length), bytes, length);
   e->out->length += length;
@@ -78,7 +80,8 @@ static void put_integer(encoder *e, lua_Integer value) {
 /* The shortest of 15, 16 or 17 digits that reads back as the same number; always recognisable as no integer. */
 static void put_float(encoder *e, const frame *at, double value) {
   char text[40];
-  if (!isfinite(value)) fail(e, at, isnan(value) ? "is NaN, which JSON cannot hold" : "is infinite, which JSON cannot hold");
+  if (isnan(value)) fail(e, at, "is NaN, which JSON cannot hold");
+  if (isinf(value)) fail(e, at, "is infinite, which JSON cannot hold");
   int length = 0;
   for (int digits = 15; digits <= 17; digits++) {
     length = snprintf(text, sizeof text - 2, "%.*g", digits, value);
@@ -132,7 +135,7 @@ static void put_object(encoder *e, int table, frame *at, int depth) {
   put_byte(e, '{');
   lua_pushnil(L);
   while (lua_next(L, table)) {
-    if (lua_type(L, -2) != LUA_TSTRING) fail(e, at, "mixes string keys with others, so it is neither an object nor an array");
+    if (lua_type(L, -2) != LUA_TSTRING) fail(e, at, mixed_keys);
     at->key = lua_tolstring(L, -2, &at->key_length);
     frame inside = {.parent = at};
     if (!first) put_byte(e, ',');
@@ -152,8 +155,7 @@ static lua_Integer sequence_length(encoder *e, int table, const frame *at) {
   lua_pushnil(L);
   while (lua_next(L, table)) {
     lua_pop(L, 1);
-    if (lua_type(L, -1) == LUA_TSTRING)
-      fail(e, at, "mixes string keys with others, so it is neither an object nor an array");
+    if (lua_type(L, -1) == LUA_TSTRING) fail(e, at, mixed_keys);
     if (!lua_isinteger(L, -1)) fail(e, at, "has a key that is neither a string nor a position");
     lua_Integer key = lua_tointeger(L, -1);
     if (key < 1) fail(e, at, "has a position below 1");

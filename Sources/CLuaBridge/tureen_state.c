@@ -86,7 +86,8 @@ static int run_protected(lua_State *L) {
   script *s = lua_touserdata(L, 1);
   lua_settop(L, 0);
   set_arg(L, s);
-  int status = s->path != NULL ? luaL_loadfilex(L, s->path, NULL) : luaL_loadbufferx(L, s->text, s->length, s->name, NULL);
+  int status = s->path != NULL ? luaL_loadfilex(L, s->path, NULL)
+                               : luaL_loadbufferx(L, s->text, s->length, s->name, NULL);
   if (status != LUA_OK) {
     s->status = 2;
     return 1; /* the message */

@@ -45,7 +45,9 @@ public final class Bridge: @unchecked Sendable {
 
   /// Accepts a call and returns its id. Everything that can be wrong with it is answered through the mailbox.
   /// - Throws: `mailboxFull`, when there is no place for the answer.
-  func call(service: String, action name: String, store: StoreReference, arguments: [UInt8]) throws(BridgeError) -> Int64 {
+  func call(
+    service: String, action name: String, store: StoreReference, arguments: [UInt8]
+  ) throws(BridgeError) -> Int64 {
     let action: Result<Action, BridgeError>
     do { action = .success(try Action(service: service, action: name)) } catch { action = .failure(error) }
     let isLong = (try? action.get())?.isLong ?? false

@@ -13,7 +13,9 @@ public struct BridgeError: Error, Sendable, Equatable {
   /// What the domain adds: `status`, `headers`, `body`, `errors` for network. Never replaces the keys above.
   public var details: JSONObject
 
-  public init(domain: String, code: String, message: String, isRetryable: Bool = false, details: JSONObject = JSONObject()) {
+  public init(
+    domain: String, code: String, message: String, isRetryable: Bool = false, details: JSONObject = JSONObject()
+  ) {
     self.domain = domain
     self.code = code
     self.message = message

@@ -8,7 +8,7 @@ public final class ScriptState {
   /// How a script ended.
   public enum Outcome: Sendable, Equatable {
     case done
-    /// The script raised; the message has the traceback. Empty when errors of callbacks were reported on stderr already.
+    /// The script raised; the message has the traceback. Empty when callbacks' errors were reported on stderr already.
     case failed(message: String)
     /// The file cannot be read, or is not Lua.
     case notRunnable(message: String)

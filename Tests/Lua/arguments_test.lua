@@ -98,7 +98,8 @@ function tests.test_every_store_function_sends_its_action()
     sends("pgUpsertSoupEntries", { soupName = "s", entries = { { a = 1 } }, externalIdPath = "_soupEntryId" }))
   smartstore.upsertSoupEntriesWithExternalId("s", { { a = 1 } }, "Id",
     sends("pgUpsertSoupEntries", { soupName = "s", entries = { { a = 1 } }, externalIdPath = "Id" }))
-  smartstore.retrieveSoupEntries("s", { 1, 2.0 }, sends("pgRetrieveSoupEntries", { soupName = "s", entryIds = { 1, 2 } }))
+  smartstore.retrieveSoupEntries("s", { 1, 2.0 },
+    sends("pgRetrieveSoupEntries", { soupName = "s", entryIds = { 1, 2 } }))
   smartstore.moveCursorToPageIndex(cursor, 2.0, sends("pgMoveCursorToPageIndex", { cursorId = 7, index = 2 }))
   smartstore.moveCursorToNextPage(cursor, sends("pgMoveCursorToPageIndex", { cursorId = 7, index = 2 }))
   smartstore.moveCursorToPreviousPage(cursor, sends("pgMoveCursorToPageIndex", { cursorId = 7, index = 0 }))

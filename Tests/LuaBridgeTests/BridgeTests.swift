@@ -59,7 +59,8 @@ import Testing
     let text = message(try run("local function inner() error('broken') end\ninner()"))
     #expect(text.contains("broken"))
     #expect(text.contains("inner"))
-    #expect(message(try run("smartstore.soupExists(12)")).contains("soupExists: argument 1 'soupName' must be a string"))
+    let misuse = message(try run("smartstore.soupExists(12)"))
+    #expect(misuse.contains("soupExists: argument 1 'soupName' must be a string, got number"))
   }
 
   @Test func script_withSyntaxError_isNotRunnable() throws {
@@ -155,8 +156,8 @@ import Testing
     _ = script.run(
       text: Self.prelude + """
         seen = {}
-        mobilesync.syncDown({ steps = { "RUNNING:0", "RUNNING:10", "RUNNING:20", "RUNNING:30", "DONE:100", "DONE:99" } },
-          "s", {}, function(state) seen[#seen + 1] = state.progress end)
+        local steps = { "RUNNING:0", "RUNNING:10", "RUNNING:20", "RUNNING:30", "DONE:100", "DONE:99" }
+        mobilesync.syncDown({ steps = steps }, "s", {}, function(state) seen[#seen + 1] = state.progress end)
         smartstore.getAllStores()
         error("not polled", 0)
         """)
@@ -223,7 +224,8 @@ import Testing
     #expect(outcome == .done)
     #expect(host.overlaps == 0)
     for name in ["n0", "n1", "n2"] {
-      let order = host.log.filter { $0.hasPrefix(name + ":") }.compactMap { Int($0.split(separator: ":")[2].dropFirst()) }
+      let order = host.log.filter { $0.hasPrefix(name + ":") }
+        .compactMap { Int($0.split(separator: ":")[2].dropFirst()) }
       #expect(order.count == 100)
       #expect(order == order.sorted())
     }

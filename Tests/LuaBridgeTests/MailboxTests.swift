@@ -3,9 +3,9 @@ import LuaBridge
 import Testing
 
 @Suite struct MailboxTests {
-  private func message(_ call: Int64, _ kind: Mailbox.Kind, _ text: String = "1", progress: Bool = false, frees: Int = 0)
-    -> Mailbox.Message
-  {
+  private func message(
+    _ call: Int64, _ kind: Mailbox.Kind, _ text: String = "1", progress: Bool = false, frees: Int = 0
+  ) -> Mailbox.Message {
     Mailbox.Message(
       call: call, kind: kind, payload: Payload(Array(text.utf8)), isProgress: progress, freesPlaces: frees)
   }

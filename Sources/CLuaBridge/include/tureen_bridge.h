@@ -83,7 +83,7 @@ int tureen_bridge_open(struct lua_State *_Nonnull L, const tureen_host *_Nonnull
  *                                                                                                     [-0, +0..1, e] */
 int tureen_bridge_existing(struct lua_State *_Nonnull L);
 
-/* 1 when an error was left to the default tureen.onerror since the bridge was opened. Never raises.       [-0, +0, -] */
+/* 1 when an error was left to the default tureen.onerror since the bridge was opened. Never raises.     [-0, +0, -] */
 int tureen_bridge_failed(struct lua_State *_Nonnull L);
 
 /* A state with the standard libraries and the bridge, `tureen` loaded but not a global; NULL with a message in *error
