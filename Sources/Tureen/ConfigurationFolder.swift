@@ -29,8 +29,8 @@ struct ConfigurationFolder: Sendable {
       if let file = try ConfigurationFolder.file("bootconfig.json", in: directory) { try takeBootConfig(file) }
       userStore = try ConfigurationFolder.file("userstore.json", in: directory).map { try StoreConfiguration($0) }
       globalStore = try ConfigurationFolder.file("globalstore.json", in: directory).map { try StoreConfiguration($0) }
-      userSyncs = try ConfigurationFolder.file("usersyncs.json", in: directory)
-      globalSyncs = try ConfigurationFolder.file("globalsyncs.json", in: directory)
+      userSyncs = try ConfigurationFolder.syncs("usersyncs.json", in: directory)
+      globalSyncs = try ConfigurationFolder.syncs("globalsyncs.json", in: directory)
     } catch let problem as JSONFile.Problem {
       throw HostError(.invalidConfiguration, problem.description)
     } catch let error as StoreError {
@@ -45,6 +45,30 @@ struct ConfigurationFolder: Sendable {
       throw HostError(.invalidConfiguration, "\(path): cannot be read; check that it is a file and its permissions")
     }
     return try JSONFile(name: path, text: text)
+  }
+
+  /// A file of named syncs, its keys checked. What a target or an option means is the sync engine's to judge, entry by entry.
+  private static func syncs(_ name: String, in directory: String) throws -> JSONFile? {
+    guard let file = try file(name, in: directory) else { return nil }
+    guard let top = file.value.objectValue else { throw file.problem("must hold an object") }
+    for key in top.keys where key != "syncs" { throw file.problem(key: key, "is not known here; known: syncs") }
+    guard let entries = top["syncs"]?.arrayValue else { throw file.problem(key: "syncs", "must be an array") }
+    let known = ["syncName", "syncType", "soupName", "target", "options"]
+    for (i, entry) in entries.enumerated() {
+      let number = i + 1
+      guard let members = entry.objectValue else { throw file.problem(key: "syncs", "holds \(entry.kindName) as entry \(number)") }
+      let label = members["syncName"]?.stringValue.map { "\(number) (\($0))" } ?? "\(number)"
+      for (key, value) in members {
+        guard known.contains(key) else {
+          throw file.problem(key: key, "of entry \(label) is not known; known: \(known.joined(separator: ", "))")
+        }
+        let isObject = key == "target" || key == "options"
+        guard isObject ? value.objectValue != nil : value.stringValue != nil else {
+          throw file.problem(key: key, "of entry \(label) must be \(isObject ? "an object" : "a string"), not \(value.kindName)")
+        }
+      }
+    }
+    return file
   }
 
   private mutating func takeBootConfig(_ file: JSONFile) throws {

@@ -7,6 +7,7 @@ import Synchronization
 /// - Returns: 1, or 0 when the process has no descriptor left; then `table` is not filled.
 @_cdecl("tureen_default_host")
 public func tureenDefaultHost(_ table: UnsafeMutablePointer<tureen_host>) -> Int32 {
+  LogSetup.standardError()
   guard let bridge = try? Bridge(host: Host()) else { return 0 }
   table.pointee = bridge.makeTable()
   return 1

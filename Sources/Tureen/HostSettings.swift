@@ -89,7 +89,9 @@ public struct HostSettings: Sendable {
     if path.hasPrefix("/") { return path }
     guard let current = getcwd(nil, 0) else { return path }
     defer { free(current) }
-    return String(cString: current) + "/" + path
+    var rest = path[...]
+    while rest.hasPrefix("./") { rest = rest.dropFirst(2) }
+    return String(cString: current) + (rest.isEmpty || rest == "." ? "" : "/" + rest)
   }
 }
 
