@@ -15,7 +15,7 @@ import Testing
     ("hello (a or (b and c) or d),(e or f)", "hello# #(a or (b and c) or d)#,#(e or f)"),
     ("hello 'oh oh ( ) ( )))'", "hello# #'oh oh ( ) ( )))'"),
     ("a(b')'c)d", "a#(b')'c)#d"),
-    ("SELECT Id\nFROM\tAccount", "SELECT# \n# FROM# \t# Account".split(separator: " ").joined()),
+    ("SELECT Id\nFROM\tAccount", "SELECT# #Id#\n#FROM#\t#Account"),
     ("ORDER\n  BY x", "ORDER BY# #x"),
     ("a 'b", "a# #'b"),
     ("(a (b", "(a (b"),

@@ -23,10 +23,10 @@ import Testing
     #expect(TimeStamp.milliseconds(text) == nil)
   }
 
-  @Test func text_everyDayOfManyYears_agreesWithFoundation() throws {
+  @Test func text_everyDayOfManyYears_agreesWithFoundation() {
     let formatter = ISO8601DateFormatter()
     formatter.formatOptions = [.withInternetDateTime]
-    for day in stride(from: -200_000, through: 200_000, by: 997) {
+    for day in stride(from: -140_000, through: 200_000, by: 997) {
       let milliseconds = Int64(day) * 86_400_000 + 45_296_000
       let expected = formatter.string(from: Date(timeIntervalSince1970: Double(milliseconds / 1000)))
       let text = TimeStamp.text(milliseconds)

@@ -139,7 +139,7 @@ private struct PageStep: Sendable {
       removing: [LocalField.lastError], keepDirty: state.options.mergeMode == .leaveIfChanged, owner: state.id,
       expectedTotal: counter.total, skipping: known.unchanged)
     state.counts.fetched += page.count - known.count
-    state.counts.stored += outcome.stored - known.echoes.count
+    state.counts.stored += max(0, outcome.stored - known.echoes.count)
     state.counts.skipped += outcome.keptDirty
     state.counts.conflicting += outcome.keptDirty
     state.totalSize = counter.total

@@ -47,7 +47,7 @@ public struct SOQLQuery: Sendable, Equatable {
     case "using": return follows(["scope"]) ? (.usingScope, 3) : nil
     case "all": return follows(["rows"]) ? (.allRows, 3) : nil
     case "for": return follows(["view", "reference", "update"]) ? (.for, 1) : nil
-    case "update": return current != .for && follows(["tracking", "viewstat"]) ? (.update, 1) : nil
+    case "update": return follows(["tracking", "viewstat"]) ? (.update, 1) : nil
     case "where", "with", "group by", "having", "order by", "limit", "offset":
       return Clause(rawValue: word).map { ($0, 1) }
     default: return nil
