@@ -2,14 +2,14 @@
 -- Definitions for editors (LuaCATS): point the language server's workspace.library here. Never loaded by a script.
 
 ---@class tureen.Error
----@field domain string       "bridge", "store", "sync", "rest" or "host": which part failed
+---@field domain string       "bridge", "smartstore", "sync", "network", "host": which part failed
 ---@field code string         stable; errors.json lists them
 ---@field message string      for people; may change
 ---@field retryable boolean   the same call may succeed later
 ---@field source string?      "service:action" of the call
----@field status integer?     HTTP status, domain rest
----@field body string?        the server's body as it came, domain rest
----@field errors table[]?     the elements of the server's error array, domain rest
+---@field status integer?     HTTP status, domain network
+---@field body string?        the server's body as it came, domain network
+---@field errors table[]?     the elements of the server's error array, domain network
 ---@field sync tureen.SyncState?  the state of a sync that ended FAILED
 
 ---@class tureen.StoreConfig

@@ -1,0 +1,83 @@
+import Foundation
+import Testing
+
+/// What a shell sees: the exit status, and on stderr why.
+@Suite struct ExitStatusTests {
+  @Test(arguments: [
+    (["run"], "<script>"), (["run", "--colour", "x.lua"], "--colour"), (["sandbox", "--port", "99999"], "--port"),
+    (["walk"], "walk"),
+  ])
+  func command_wrongUsage_is64AndNamesIt(arguments: [String], named: String) async throws {
+    let ended = try await Workplace().run(Built.tureen, arguments)
+    #expect(ended.status == 64)
+    #expect(ended.errors.contains(named))
+  }
+
+  @Test func version_isPrinted() async throws {
+    let ended = try await Workplace().run(Built.tureen, ["version"])
+    #expect(ended.status == 0)
+    #expect(ended.output.hasPrefix("tureen "))
+  }
+
+  @Test func run_noSuchScript_is66() async throws {
+    let ended = try await Workplace().runScript("missing.lua")
+    #expect(ended.status == 66)
+    #expect(ended.errors.contains("missing.lua"))
+  }
+
+  @Test(arguments: [
+    ("local x = = 1", "script.lua:1:"), ("local a\nerror('went wrong')", "script.lua:2: went wrong"),
+    ("error({ domain = 'mine', code = 'odd', message = 'a table' })", ""), ("error()", ""),
+    ("require 'tureen'.async(function() error('in a coroutine') end)", "in a coroutine"),
+    ("require 'tureen'.smartstore.registerSoup(1, {})", "registerSoup: argument 1 'soupName' must be a string, got number"),
+    ("os.exit(1)", ""),
+  ])
+  func run_failingScript_is1AndSaysWhy(text: String, expected: String) async throws {
+    let place = try Workplace()
+    let ended = try await place.runScript(try place.write(text, to: "script.lua"))
+    #expect(ended.status == 1)
+    if !expected.isEmpty { #expect(ended.errors.contains(expected), "got: \(ended.errors)") }
+  }
+
+  @Test func run_callbackThatThrows_is1AndTheOtherCallbacksStillRun() async throws {
+    let place = try Workplace()
+    let script = try place.write(
+      """
+      local smartstore = require "tureen".smartstore
+      smartstore.soupExists("a", function() error("the first one broke") end)
+      smartstore.soupExists("b", function(exists) print("second", exists) end)
+      """, to: "script.lua")
+    let ended = try await place.runScript(script)
+    #expect(ended.status == 1)
+    #expect(ended.output == "second\tfalse\n")
+    #expect(ended.errors.contains("script.lua:2: the first one broke"))
+    #expect(ended.errors.contains("stack traceback"))
+  }
+
+  @Test func run_argumentsBehindTheScript_reachIt() async throws {
+    let place = try Workplace()
+    let script = try place.write("print(arg[1], arg[2], select('#', ...))", to: "script.lua")
+    let ended = try await place.run(Built.tureen, ["run", "--home", place.home, script, "--json", "two words"])
+    #expect(ended.status == 0)
+    #expect(ended.output == "--json\ttwo words\t2\n")
+  }
+
+  @Test(arguments: [
+    ("bootconfig.json", "{\n  \"appName\": \"x\",\n  \"wrongKey\": 1\n}", 3, "wrongKey"),
+    ("bootconfig.json", "{\n  \"apiVersion\": 66\n}", 2, "apiVersion"),
+    ("userstore.json", "{ \"soups\": [\n { \"soupName\": \"a\", \"indexes\": [ { \"path\": \"Id\", \"type\": \"strin\" } ] } ] }", 2, "strin"),
+    ("globalstore.json", "{ \"soups\": [\n { \"soupName\": 5, \"indexes\": [] } ] }", 2, "soupName"),
+    ("usersyncs.json", "{ \"syncs\": [\n { \"syncName\": \"a\", oops } ] }", 2, "JSON"),
+  ])
+  func run_wrongConfigurationFile_is78AndNamesFileLineAndKey(
+    file: String, text: String, line: Int, key: String
+  ) async throws {
+    let place = try Workplace()
+    try place.write(text, to: file)
+    let ended = try await place.runScript(try place.write("print('not reached')", to: "script.lua"))
+    #expect(ended.status == 78)
+    #expect(ended.output == "")
+    #expect(ended.errors.contains("\(file):\(line)"), "got: \(ended.errors)")
+    #expect(ended.errors.contains(key), "got: \(ended.errors)")
+  }
+}
