@@ -57,7 +57,7 @@ final class EmbeddedSandbox: Sendable {
       case "delete":
         try server.delete(text("type"), id: text("id"))
         return "OK"
-      case "query": return try server.query(text("soql"))
+      case "query": return try server.query(text("soql"))["records"] ?? []
       default: return nil
       }
     } catch let error as BridgeError {

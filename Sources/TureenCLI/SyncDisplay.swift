@@ -25,6 +25,8 @@ final class SyncDisplay: Sendable {
   private struct State {
     var syncs: [(id: Int64, sync: Sync)] = []
     var isDrawn = false
+    /// Taken away for the script; to be drawn again as soon as it waits.
+    var isDue = false
     var isWaiting = false
     var isFinished = false
   }
@@ -62,7 +64,12 @@ final class SyncDisplay: Sendable {
   private func setWaiting(_ isWaiting: Bool) {
     state.withLock { state in
       state.isWaiting = isWaiting
-      if !isWaiting { SyncDisplay.erase(&state) }
+      if !isWaiting {
+        state.isDue = state.isDue || state.isDrawn
+        SyncDisplay.erase(&state)
+      } else if state.isDue {
+        draw(&state)
+      }
     }
   }
 
@@ -103,14 +110,15 @@ final class SyncDisplay: Sendable {
     }
   }
 
-  private func draw() {
-    state.withLock { state in
-      guard state.isWaiting, !state.isFinished else { return }
-      let now = SyncDisplay.now()
-      guard let sync = state.syncs.first(where: { now - $0.sync.began >= SyncDisplay.delay })?.sync else { return }
-      write("\r" + line(sync) + "\u{1b}[K", to: STDERR_FILENO)
-      state.isDrawn = true
-    }
+  private func draw() { state.withLock { draw(&$0) } }
+
+  private func draw(_ state: inout State) {
+    state.isDue = false
+    guard state.isWaiting, !state.isFinished else { return }
+    let now = SyncDisplay.now()
+    guard let sync = state.syncs.first(where: { now - $0.sync.began >= SyncDisplay.delay })?.sync else { return }
+    write("\r" + line(sync) + "\u{1b}[K", to: STDERR_FILENO)
+    state.isDrawn = true
   }
 
   private func line(_ sync: Sync) -> String {

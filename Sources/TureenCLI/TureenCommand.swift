@@ -4,12 +4,17 @@ import Tureen
 /// The command line: options in, exit status out. What it does is done elsewhere.
 @main
 struct TureenCommand: ParsableCommand {
+  static func main() {
+    LogSetup.standardError()
+    main(nil)
+  }
+
   static let configuration = CommandConfiguration(
     commandName: "tureen",
     abstract: "Runs Lua scripts that sync records with an org and keep them offline.",
     discussion: """
       The home holds stores, sessions and the sandbox org: --home, else $TUREEN_HOME, else $XDG_DATA_HOME/tureen, else \
-      ~/.local/share/tureen.
+      ~/.local/share/tureen. $TUREEN_LOG (debug, info, warning, error) chooses what is logged on stderr.
       """,
     version: Tureen.version,
     subcommands: [RunCommand.self, SandboxCommand.self, VersionCommand.self])

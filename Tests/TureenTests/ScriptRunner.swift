@@ -1,0 +1,88 @@
+import JSON
+import LuaBridge
+import RestClient
+import SandboxOrg
+import Synchronization
+import TestSupport
+import Tureen
+
+/// Runs Lua scripts in this process: on the real bridge, real stores and real syncs, against a sandbox org over HTTP.
+///
+/// A script reports with `note(name, value)`; the values are kept in order under their names.
+final class ScriptRunner: Sendable {
+  let folder: TemporaryFolder
+  let server: SandboxServer
+  private let notes = Notes()
+
+  /// What scripts reported.
+  private final class Notes: Sendable {
+    let list = Mutex<[(name: String, value: JSONValue)]>([])
+  }
+
+  var home: String { folder.path + "/home" }
+  var configDirectory: String { folder.path }
+
+  init(contacts: Int = 30) async throws {
+    folder = try TemporaryFolder()
+    var configuration = SandboxConfiguration()
+    configuration.seed = .custom(accounts: 5, contacts: contacts)
+    server = try await SandboxServer.start(configuration)
+  }
+
+  /// A host on this runner's home and org.
+  func makeHost() -> Host {
+    var settings = HostSettings()
+    settings.home = home
+    settings.org = "sandbox"
+    settings.configDirectory = configDirectory
+    let access = server.credentials()
+    settings.embeddedSandbox = { _ in
+      .password(
+        loginURL: access.loginURL, clientId: access.clientId, clientSecret: access.clientSecret,
+        username: access.username, password: access.password)
+    }
+    settings.services["test"] = makeNote
+    return Host(settings: settings)
+  }
+
+  /// The service behind `note`.
+  @Sendable func makeNote(_ name: String, _ arguments: JSONObject) throws -> JSONValue? {
+    notes.list.withLock { $0.append((name, arguments["value"] ?? .null)) }
+    return "OK"
+  }
+
+  /// What every script begins with.
+  private static let prelude = """
+    local tureen = require "tureen"
+    local smartstore, mobilesync = tureen.smartstore, tureen.mobilesync
+    local function note(name, value)
+      if value == nil then value = tureen.null end
+      tureen.exec(nil, nil, "test", name, { value = value })
+    end
+    local SPECS = { { path = "Id", type = "string" }, { path = "LastName", type = "string" },
+      { path = "__local__", type = "string" }, { path = "__sync_id__", type = "integer" } }
+    local CONTACTS = { type = "soql", query = "SELECT Id, FirstName, LastName, LastModifiedDate FROM Contact" }
+    local OVERWRITE = { mergeMode = "OVERWRITE" }
+
+    """
+
+  /// Runs a script on a thread of its own, as a program would, to its end.
+  /// - Parameter body: Lua; may call `note`, and use `smartstore`, `mobilesync`, `SPECS`, `CONTACTS`, `OVERWRITE`.
+  @discardableResult
+  func run(_ body: String, on host: Host? = nil) async throws -> ScriptState.Outcome {
+    let host = host ?? makeHost()
+    return try await withCheckedThrowingContinuation { continuation in
+      Thread.start {
+        continuation.resume(
+          with: Result {
+            let state = try ScriptState(host: host)
+            defer { state.close() }
+            return state.run(text: ScriptRunner.prelude + body)
+          })
+      }
+    }
+  }
+
+  /// Everything noted under a name, in order.
+  func noted(_ name: String) -> [JSONValue] { notes.list.withLock { $0.filter { $0.name == name }.map(\.value) } }
+}
