@@ -8,7 +8,10 @@ import Testing
 /// Rows G1 and G2 of the acceptance list.
 @Suite struct GhostTests {
   private func target(_ condition: String) -> JSONObject {
-    ["type": "soql", "query": .string("SELECT Id, Name, LastModifiedDate FROM Account WHERE \(condition) ORDER BY LastModifiedDate")]
+    [
+      "type": "soql",
+      "query": .string("SELECT Id, Name, LastModifiedDate FROM Account WHERE \(condition) ORDER BY LastModifiedDate"),
+    ]
   }
 
   @Test func cleanResyncGhosts_deletedOnTheServer_isRemoved() async throws {
@@ -49,6 +52,21 @@ import Testing
     #expect(try bench.names() == ["Account 1", "Account 2", "Account 3", "Account 4", "Account 5"])
     #expect(try await bench.manager.cleanResyncGhosts(.id(second.id)) == 2)
     #expect(try bench.names() == ["Account 1", "Account 3", "Account 4"])
+    await bench.close()
+  }
+
+  @Test func cleanResyncGhosts_stillWantedByAnotherSync_goesOverToIt() async throws {
+    let bench = try await SyncBench(accounts: 3)
+    let first = try await bench.manager.syncDown(target: target("Name != null"), soupName: "accounts")
+    let second = try await bench.manager.syncDown(target: target("Description = null"), soupName: "accounts")
+    let id = try #require(try bench.entry(named: "Account 1")?["Id"]?.stringValue)
+    try bench.change(id, ["Description": "leaves the scope of the second"])
+    #expect(try await bench.manager.cleanResyncGhosts(.id(second.id)) == 0)
+    #expect(try bench.names() == ["Account 0", "Account 1", "Account 2"])
+    #expect(try bench.entry(named: "Account 1")?["__sync_id__"] == .integer(first.id))
+    try bench.org.delete("Account", id: id)
+    #expect(try await bench.manager.cleanResyncGhosts(.id(first.id)) == 1)
+    #expect(try bench.names() == ["Account 0", "Account 2"])
     await bench.close()
   }
 
@@ -100,27 +118,32 @@ import Testing
 @Suite struct SyncConfigurationTests {
   @Test func setupSyncs_goodAndBadEntries_eachIsChecked() async throws {
     let bench = try await SyncBench()
-    let contents = try JSONValue(parsing: """
-      {"syncs":[
-        {"syncName":"down","syncType":"syncDown","soupName":"accounts",
-         "target":{"type":"soql","query":"SELECT Name FROM Account LIMIT 10000"},"options":{"mergeMode":"OVERWRITE"}},
-        {"syncName":"up","syncType":"syncUp","soupName":"accounts","target":{"createFieldlist":["Name"]},
-         "options":{"fieldlist":["Id","Name"],"mergeMode":"LEAVE_IF_CHANGED"}},
-        {"syncName":"sideways","syncType":"syncSideways","soupName":"accounts","target":{}},
-        {"syncType":"syncDown","soupName":"accounts","target":{}},
-        {"syncName":"mode","syncType":"syncUp","soupName":"a","target":{},"options":{"fieldlist":[],"mergeMode":"NO"}},
-        {"syncName":"bare","syncType":"syncDown","soupName":"a"}]}
-      """)
+    let contents = try JSONValue(
+      parsing: """
+        {"syncs":[
+          {"syncName":"down","syncType":"syncDown","soupName":"accounts",
+           "target":{"type":"soql","query":"SELECT Name FROM Account LIMIT 10000"},"options":{"mergeMode":"OVERWRITE"}},
+          {"syncName":"up","syncType":"syncUp","soupName":"accounts","target":{"createFieldlist":["Name"]},
+           "options":{"fieldlist":["Id","Name"],"mergeMode":"LEAVE_IF_CHANGED"}},
+          {"syncName":"sideways","syncType":"syncSideways","soupName":"accounts","target":{}},
+          {"syncType":"syncDown","soupName":"accounts","target":{}},
+          {"syncName":"mode","syncType":"syncUp","soupName":"a","target":{},"options":{"fieldlist":[],"mergeMode":"NO"}},
+          {"syncName":"bare","syncType":"syncDown","soupName":"a"}]}
+        """)
     let problems = bench.manager.setupSyncs(from: contents, fileName: "usersyncs.json")
-    #expect(problems == [
-      "usersyncs.json: entry 3 (sideways): 'syncType' must be syncDown or syncUp, got 'syncSideways'",
-      "usersyncs.json: entry 4 (no name): 'syncName' must be a string that is not empty",
-      "usersyncs.json: entry 5 (mode): options: mergeMode must be OVERWRITE or LEAVE_IF_CHANGED, got 'NO'",
-      "usersyncs.json: entry 6 (bare): 'target' is missing",
-    ])
+    #expect(
+      problems == [
+        "usersyncs.json: entry 3 (sideways): 'syncType' must be syncDown or syncUp, got 'syncSideways'",
+        "usersyncs.json: entry 4 (no name): 'syncName' must be a string that is not empty",
+        "usersyncs.json: entry 5 (mode): options: mergeMode must be OVERWRITE or LEAVE_IF_CHANGED, got 'NO'",
+        "usersyncs.json: entry 6 (bare): 'target' is missing",
+      ])
     let down = try #require(try bench.manager.getSyncStatus(.name("down")))
-    #expect(down.status == .new && down.target["query"] == "select Id,LastModifiedDate,Name from Account order by LastModifiedDate limit 10000")
-    #expect(try bench.manager.getSyncStatus(.name("up"))?.options == SyncOptions(mergeMode: .leaveIfChanged, fieldlist: ["Id", "Name"]))
+    #expect(
+      down.status == .new
+        && down.target["query"] == "select Id,LastModifiedDate,Name from Account order by LastModifiedDate limit 10000")
+    #expect(
+      try bench.manager.getSyncStatus(.name("up"))?.options == SyncOptions(mergeMode: .leaveIfChanged, fieldlist: ["Id", "Name"]))
     #expect(bench.manager.setupSyncs(from: contents, fileName: "usersyncs.json").count == 4)
     #expect(try bench.manager.getSyncStatus(.name("down")) == down)
     #expect(bench.manager.setupSyncs(from: ["sync": []], fileName: "x") == ["x: 'syncs' must be an array"])

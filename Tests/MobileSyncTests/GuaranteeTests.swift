@@ -16,7 +16,14 @@ import Testing
   private func during(_ method: String, _ bench: SyncBench, _ edit: @escaping @Sendable () -> Void) {
     let isFirst = Mutex(true)
     bench.org.setInterceptor { request in
-      if request.method == method, isFirst.withLock({ first in defer { first = false }; return first }) { edit() }
+      if request.method == method,
+        isFirst.withLock({ first in
+          defer { first = false }
+          return first
+        })
+      {
+        edit()
+      }
       return nil
     }
   }
@@ -197,7 +204,8 @@ import Testing
     let stamps = ["2024-01-01T10:00:00.000+0000", "2024-01-01T10:00:30.000+0000"]
     let server = try ScriptedServer(
       .page([("A1", stamps[0]), ("A2", stamps[1])], date: "Mon, 01 Jan 2024 10:00:31 GMT"),
-      .page([("A3", "2024-01-01T10:00:10.000+0000"), ("A1", stamps[0]), ("A2", stamps[1])], date: "Mon, 01 Jan 2024 10:05:00 GMT"),
+      .page(
+        [("A3", "2024-01-01T10:00:10.000+0000"), ("A1", stamps[0]), ("A2", stamps[1])], date: "Mon, 01 Jan 2024 10:05:00 GMT"),
       .page([], date: "Mon, 01 Jan 2024 10:09:00 GMT"))
     let manager = try store.manager(server)
     _ = try await manager.syncDown(target: SyncBench.accounts, soupName: "accounts", syncName: "s")
@@ -215,7 +223,9 @@ import Testing
   @Test func reSync_workedExample_isAsInTheModel() async throws {
     let store = try ScriptedStore()
     let server = try ScriptedServer(
-      .page([("A1", "2024-01-01T10:00:00.000+0000"), ("A2", "2024-01-01T10:00:05.000+0000"), ("A3", "2024-01-01T10:00:05.000+0000")], date: "Mon, 01 Jan 2024 10:06:00 GMT"),
+      .page(
+        [("A1", "2024-01-01T10:00:00.000+0000"), ("A2", "2024-01-01T10:00:05.000+0000"), ("A3", "2024-01-01T10:00:05.000+0000")],
+        date: "Mon, 01 Jan 2024 10:06:00 GMT"),
       .page([("A2", "2024-01-01T10:07:00.000+0000")], date: "Mon, 01 Jan 2024 10:20:00 GMT"))
     let manager = try store.manager(server)
     let first = UpdateRecorder(), second = UpdateRecorder()
@@ -270,7 +280,8 @@ import Testing
     try bench.updateLocally("Account 0", ["Description": "mine"])
     bench.org.setInterceptor { request in
       guard request.method == "PATCH" else { return nil }
-      let item = #"{"success":false,"errors":[{"statusCode":"INVALID_CROSS_REFERENCE_KEY","message":"invalid cross reference id","fields":[]}]}"#
+      let item =
+        #"{"success":false,"errors":[{"statusCode":"INVALID_CROSS_REFERENCE_KEY","message":"x","fields":[]}]}"#
       return .respond(status: 200, headers: [("Content-Type", "application/json")], body: "[\(item)]")
     }
     let end = try await bench.up()
@@ -293,85 +304,5 @@ import Testing
     #expect(try await bench.up().counts.succeeded == 1)
     #expect(try bench.serverNames() == ["Account 0", "New"])
     await bench.close()
-  }
-}
-
-/// What is left when a process is killed: the last commit, a RUNNING row, and the lease of a process that is gone.
-@Suite struct KilledProcessTests {
-  @Test func syncDown_killedInTheMiddle_fetchesAtMostOnePageAgain() async throws {
-    let bench = try await SyncBench(accounts: 10, pageSize: 2)
-    let boot = bench.manager.leases.owner.split(separator: "/")
-    let dead = "\(boot[0].prefix { $0 != ":" }):4194304:1/\(boot[1])/1"
-    let recorder = UpdateRecorder { state in
-      // Nothing of this run is written after that, as if it had ended here.
-      guard state.progress == 60, state.status == .running else { return }
-      try? bench.store.writeBlocking(.synced) { transaction in
-        _ = try transaction.acquireLease(
-          SyncLeases.name(state.id), owner: dead, now: 0, duration: .max / 2, takeover: { _ in true })
-      }
-    }
-    try bench.manager.syncDown(
-      target: SyncBench.accounts, soupName: "accounts", syncName: "s", onUpdate: recorder.listener)
-    _ = await recorder.ended()
-    #expect(try bench.entries().count == 6)
-
-    let next = try bench.anotherManager()
-    let found = try #require(try next.getSyncStatus(.name("s")))
-    #expect(found.status == .stopped && found.progress == 60)
-    let again = try await next.reSync(.name("s"))
-    #expect(again.status == .done && again.counts.fetched == 5, "four that were missing, and one with the last stamp")
-    #expect(try bench.names() == bench.serverNames())
-    await bench.close()
-  }
-
-  @Test func syncDown_failedInTheMiddleOfEqualStamps_missesNothing() async throws {
-    let bench = try await SyncBench(pageSize: 2)
-    for n in 0..<6 { try bench.org.create("Account", fields: ["Name": .string("A\(n)")]) }
-    bench.org.setInterceptor { $0.path.hasSuffix("-4") ? .dropConnection(afterBytes: 10) : nil }
-    #expect(try await bench.down(name: "s").status == .failed)
-    #expect(try bench.entries().count == 4)
-    bench.org.setInterceptor(nil)
-    #expect(try await bench.manager.reSync(.name("s")).status == .done)
-    #expect(try bench.names() == bench.serverNames())
-    await bench.close()
-  }
-}
-
-/// A store with a manager for a scripted server.
-final class ScriptedStore: Sendable {
-  let store: Store
-  private let folder = TemporaryFolder()
-  private let clients = Mutex<[(SyncManager, SalesforceClient)]>([])
-
-  init() throws {
-    store = try Store(name: "test", isGlobal: false, path: folder.path + "/test.sqlite")
-    try store.registerSoup("accounts", indexSpecs: SyncBench.specs)
-  }
-
-  func manager(_ server: ScriptedServer) throws -> SyncManager {
-    let session = Session(accessToken: "t", instanceURL: server.url, loginURL: server.url)
-    let client = SalesforceClient(session: session, policy: .never)
-    let manager = try SyncManager(store: store, client: client)
-    clients.withLock { $0.append((manager, client)) }
-    return manager
-  }
-
-  func close() async {
-    for (manager, client) in clients.withLock({ $0 }) {
-      await manager.shutdown()
-      await client.shutdown()
-    }
-    store.close()
-  }
-}
-
-extension ScriptedAnswer {
-  /// One page of a query.
-  static func page(_ records: [(id: String, stamp: String)], date: String) -> ScriptedAnswer {
-    let rows = records.map { record -> JSONValue in
-      ["attributes": ["type": "Account"], "Id": .string(record.id), "Name": .string(record.id), "LastModifiedDate": .string(record.stamp)]
-    }
-    let body: JSONValue = ["totalSize": .integer(Int64(rows.count)), "done": true, "records": .array(rows)]
-    return .json(body.text, headers: [("Date", date)])
   }
 }

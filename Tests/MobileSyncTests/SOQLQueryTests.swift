@@ -16,30 +16,46 @@ import Testing
   }
 
   @Test(arguments: [
-    ("SELECT Description FROM Account WHERE FirstName = 'James'",
-     "select Description from Account where LastModifiedDate > 123 and FirstName = 'James'"),
+    (
+      "SELECT Description FROM Account WHERE FirstName = 'James'",
+      "select Description from Account where LastModifiedDate > 123 and FirstName = 'James'"
+    ),
     ("SELECT Description FROM Account", "select Description from Account where LastModifiedDate > 123"),
-    ("SELECT Description FROM Account LIMIT 1000",
-     "select Description from Account where LastModifiedDate > 123 limit 1000"),
-    ("select Id from Account where Id in ('a','b') and Name = 'John'",
-     "select Id from Account where LastModifiedDate > 123 and Id in ('a','b') and Name = 'John'"),
-    ("select Id from Account where Id != null or Name != null",
-     "select Id from Account where LastModifiedDate > 123 and (Id != null or Name != null)"),
-    ("select Id from A where (a = 1 or b = 2) and c = ' or '",
-     "select Id from A where LastModifiedDate > 123 and (a = 1 or b = 2) and c = ' or '"),
-    ("select Id from A where a = 1\nOR\tb = 2 order by c",
-     "select Id from A where LastModifiedDate > 123 and (a = 1\nOR\tb = 2) order by c"),
+    (
+      "SELECT Description FROM Account LIMIT 1000",
+      "select Description from Account where LastModifiedDate > 123 limit 1000"
+    ),
+    (
+      "select Id from Account where Id in ('a','b') and Name = 'John'",
+      "select Id from Account where LastModifiedDate > 123 and Id in ('a','b') and Name = 'John'"
+    ),
+    (
+      "select Id from Account where Id != null or Name != null",
+      "select Id from Account where LastModifiedDate > 123 and (Id != null or Name != null)"
+    ),
+    (
+      "select Id from A where (a = 1 or b = 2) and c = ' or '",
+      "select Id from A where LastModifiedDate > 123 and (a = 1 or b = 2) and c = ' or '"
+    ),
+    (
+      "select Id from A where a = 1\nOR\tb = 2 order by c",
+      "select Id from A where LastModifiedDate > 123 and (a = 1\nOR\tb = 2) order by c"
+    ),
   ])
   func addingWhere_table(query: String, expected: String) {
     #expect(SOQLQuery(query).addingWhere("LastModifiedDate > 123").text == expected)
   }
 
   @Test(arguments: [
-    ("SELECT Description FROM Account LIMIT 1000",
-     "select Description from Account order by LastModifiedDate limit 1000"),
+    (
+      "SELECT Description FROM Account LIMIT 1000",
+      "select Description from Account order by LastModifiedDate limit 1000"
+    ),
     ("SELECT Description FROM Account", "select Description from Account order by LastModifiedDate"),
-    ("SELECT Description FROM Account ORDER BY FirstName DESC",
-     "select Description from Account order by LastModifiedDate"),
+    (
+      "SELECT Description FROM Account ORDER BY FirstName DESC",
+      "select Description from Account order by LastModifiedDate"
+    ),
   ])
   func replacingOrderBy_table(query: String, expected: String) {
     #expect(SOQLQuery(query).replacingOrderBy("LastModifiedDate").text == expected)
@@ -96,8 +112,10 @@ import Testing
     ("SELECT Id FROM A LIMIT 10 FOR VIEW", "select Id from A where p order by d limit 10 for VIEW"),
     ("SELECT Id FROM A LIMIT 10 OFFSET 5 ALL ROWS", "select Id from A where p order by d limit 10 offset 5 all rows"),
     ("SELECT Id FROM A FOR VIEW UPDATE TRACKING", "select Id from A where p order by d for VIEW update TRACKING"),
-    ("SELECT Id FROM A GROUP BY Id HAVING COUNT(Id) > 1",
-     "select Id from A where p group by Id having COUNT(Id) > 1 order by d"),
+    (
+      "SELECT Id FROM A GROUP BY Id HAVING COUNT(Id) > 1",
+      "select Id from A where p group by Id having COUNT(Id) > 1 order by d"
+    ),
     ("SELECT Id FROM A LIMIT 0", "select Id from A where p order by d"),
     ("SELECT Limit, For, Order FROM A", "select Limit, For, Order from A where p order by d"),
   ])
@@ -114,11 +132,15 @@ import Testing
   }
 
   @Test(arguments: [
-    ("select FirstName, LastName from Contact",
-     "select Id,LastModifiedDate,FirstName, LastName from Contact order by LastModifiedDate"),
+    (
+      "select FirstName, LastName from Contact",
+      "select Id,LastModifiedDate,FirstName, LastName from Contact order by LastModifiedDate"
+    ),
     ("SELECT Id, Name FROM Account", "select LastModifiedDate,Id, Name from Account order by LastModifiedDate"),
-    ("SELECT Name, lastmodifieddate FROM Account ORDER BY Name",
-     "select Id,Name, lastmodifieddate from Account order by Name"),
+    (
+      "SELECT Name, lastmodifieddate FROM Account ORDER BY Name",
+      "select Id,Name, lastmodifieddate from Account order by Name"
+    ),
     ("SELECT Id, LastModifiedDate FROM Account ORDER  BY Name", "SELECT Id, LastModifiedDate FROM Account ORDER  BY Name"),
     ("SELECT Id\nFROM Account\nLIMIT 3", "select LastModifiedDate,Id from Account order by LastModifiedDate limit 3"),
   ])
@@ -137,12 +159,16 @@ import Testing
   }
 
   @Test(arguments: [
-    ("select Id, LastModifiedDate from Account where Name = 'John' order by LastModifiedDate limit 100",
-     "select Id, LastModifiedDate from Account where LastModifiedDate > 2015-02-05T21:12:03.956+0000"
-       + " and Name = 'John' order by LastModifiedDate limit 100"),
-    ("SELECT ID, LASTMODIFIEDDATE FROM ACCOUNT ORDER BY LASTMODIFIEDDATE",
-     "select ID, LASTMODIFIEDDATE from ACCOUNT where LastModifiedDate > 2015-02-05T21:12:03.956+0000"
-       + " order by LASTMODIFIEDDATE"),
+    (
+      "select Id, LastModifiedDate from Account where Name = 'John' order by LastModifiedDate limit 100",
+      "select Id, LastModifiedDate from Account where LastModifiedDate > 2015-02-05T21:12:03.956+0000"
+        + " and Name = 'John' order by LastModifiedDate limit 100"
+    ),
+    (
+      "SELECT ID, LASTMODIFIEDDATE FROM ACCOUNT ORDER BY LASTMODIFIEDDATE",
+      "select ID, LASTMODIFIEDDATE from ACCOUNT where LastModifiedDate > 2015-02-05T21:12:03.956+0000"
+        + " order by LASTMODIFIEDDATE"
+    ),
   ])
   func query_sinceAStamp_isIncremental(query: String, expected: String) throws {
     #expect(try target(query).query(since: 1_423_170_723_956) == expected)
@@ -159,11 +185,15 @@ import Testing
 
   @Test(arguments: [
     ("SELECT Name FROM Account WHERE Name = 'James Bond'", "select Id from Account where Name = 'James Bond'"),
-    ("SELECT Name, (SELECT Id FROM Contacts) FROM Account WHERE Id IN (SELECT AccountId FROM Contact)",
-     "select Id from Account where Id IN (SELECT AccountId FROM Contact)"),
+    (
+      "SELECT Name, (SELECT Id FROM Contacts) FROM Account WHERE Id IN (SELECT AccountId FROM Contact)",
+      "select Id from Account where Id IN (SELECT AccountId FROM Contact)"
+    ),
     ("SELECT From_customer__c FROM Account", "select Id from Account"),
-    ("SELECT From_customer__c FROM Account WHERE Name = 'James Bond' LIMIT 10",
-     "select Id from Account where Name = 'James Bond' order by LastModifiedDate limit 10"),
+    (
+      "SELECT From_customer__c FROM Account WHERE Name = 'James Bond' LIMIT 10",
+      "select Id from Account where Name = 'James Bond' order by LastModifiedDate limit 10"
+    ),
   ])
   func ghostQuery_table(query: String, expected: String) throws {
     #expect(try target(query).ghostQuery == expected)

@@ -14,7 +14,9 @@ final class SyncBench: Sendable {
     IndexSpec(path: "Id", type: .string), IndexSpec(path: "Name", type: .string),
     IndexSpec(path: "__local__", type: .string), IndexSpec(path: "__sync_id__", type: .integer),
   ]
-  static let accounts: JSONObject = ["type": "soql", "query": "SELECT Id, Name, Description, LastModifiedDate FROM Account ORDER BY LastModifiedDate"]
+  static let accounts: JSONObject = [
+    "type": "soql", "query": "SELECT Id, Name, Description, LastModifiedDate FROM Account ORDER BY LastModifiedDate",
+  ]
   static let upload: JSONObject = ["fieldlist": ["Name", "Description"], "mergeMode": "OVERWRITE"]
   static let uploadLeave: JSONObject = ["fieldlist": ["Name", "Description"], "mergeMode": "LEAVE_IF_CHANGED"]
 
@@ -25,7 +27,7 @@ final class SyncBench: Sendable {
   let manager: SyncManager
   private let folder: TemporaryFolder
 
-  /// - Parameter serverTime: The org's clock, seconds; nil is the real time.
+  /// - Parameter realTime: The org's clock is the real one; else it stands still until it is moved.
   init(
     accounts: Int = 0, pageSize: Int = 2000, realTime: Bool = false, configuration: SyncConfiguration = SyncConfiguration()
   ) async throws {
@@ -87,7 +89,8 @@ final class SyncBench: Sendable {
 
   func entries() throws -> [JSONObject] {
     let text = try store.readBlocking { snapshot in
-      let all = try snapshot.entryIds(in: "accounts", where: "__local__", equals: .text("true"))
+      let all =
+        try snapshot.entryIds(in: "accounts", where: "__local__", equals: .text("true"))
         + snapshot.entryIds(in: "accounts", where: "__local__", equals: .text("false"))
       return try snapshot.entries(all.sorted(), in: "accounts").text
     }
@@ -192,30 +195,6 @@ final class UpdateRecorder: Sendable {
         return last
       }
       if let done { continuation.resume(returning: done) }
-    }
-  }
-}
-
-/// Holds its callers until it is opened.
-final class Gate: Sendable {
-  private let state = Mutex((isOpen: false, waiting: [CheckedContinuation<Void, Never>]()))
-
-  func open() {
-    let waiting = state.withLock { state in
-      state.isOpen = true
-      defer { state.waiting.removeAll() }
-      return state.waiting
-    }
-    for continuation in waiting { continuation.resume() }
-  }
-
-  func pass() async {
-    await withCheckedContinuation { continuation in
-      let isOpen = state.withLock { state in
-        if !state.isOpen { state.waiting.append(continuation) }
-        return state.isOpen
-      }
-      if isOpen { continuation.resume() }
     }
   }
 }

@@ -8,7 +8,8 @@ import Testing
 @Suite struct SyncManagerTests {
   @Test func make_freshStore_registersTheSyncsSoup() async throws {
     let bench = try await SyncBench()
-    #expect(try bench.store.indexSpecs(ofSoup: "syncs_soup") == ["type", "name", "status"].map { IndexSpec(path: $0, type: .json1) })
+    #expect(
+      try bench.store.indexSpecs(ofSoup: "syncs_soup") == ["type", "name", "status"].map { IndexSpec(path: $0, type: .json1) })
     await bench.close()
   }
 
@@ -43,7 +44,8 @@ import Testing
   func create_get_delete(name: String?) async throws {
     let bench = try await SyncBench()
     for type in SyncType.allCases {
-      let state = try type == .syncDown
+      let state =
+        try type == .syncDown
         ? bench.manager.createSyncDown(target: SyncBench.accounts, soupName: "accounts", syncName: name)
         : bench.manager.createSyncUp(options: SyncBench.upload, soupName: "accounts", syncName: name)
       #expect(state.status == .new && state.progress == 0 && state.totalSize == -1 && state.maxTimeStamp == -1)
@@ -115,7 +117,8 @@ import Testing
     #expect(recorder.lines == ["RUNNING 0/-1"] + [0, 10, 20, 30, 40, 50].map { "RUNNING \($0)/10" } + ["STOPPED 50/10"])
     #expect(stopped.endTime > 0 && manager.isStopped && !manager.isStopping)
     #expect(try bench.entries().count == 5)
-    let fifth = try bench.entries().compactMap { $0["LastModifiedDate"]?.stringValue.flatMap { TimeStamp.milliseconds($0) } }.max()
+    let fifth = try bench.entries().compactMap { $0["LastModifiedDate"]?.stringValue.flatMap { TimeStamp.milliseconds($0) } }
+      .max()
     #expect(stopped.maxTimeStamp == fifth)
 
     #expect(throws: SyncError(.managerStopped, "sync manager has state stopped")) {

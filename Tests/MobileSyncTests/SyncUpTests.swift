@@ -77,7 +77,10 @@ import Testing
   @Test func syncUp_manyCreated_goInBatches() async throws {
     let bench = try await SyncBench()
     let entries = (0..<450).map { n -> JSONValue in
-      ["Id": .string("local_\(n)"), "attributes": ["type": "Account"], "Name": .string("A\(n)"), "__local__": true, "__locally_created__": true]
+      [
+        "Id": .string("local_\(n)"), "attributes": ["type": "Account"], "Name": .string("A\(n)"), "__local__": true,
+        "__locally_created__": true,
+      ]
     }
     _ = try bench.store.upsert(JSONValue.array(entries).serialized(), into: "accounts")
     let recorder = UpdateRecorder()

@@ -102,14 +102,15 @@ import Testing
     #expect(flags.action(hasExternalId: hasExternalId) == expected)
   }
 
-  @Test(arguments: [
-    (LocalFlags(isUpdated: true), Int64(5), RemoteRecord.modified(5), true),
-    (LocalFlags(isUpdated: true), 6, .modified(5), true), (LocalFlags(isUpdated: true), 4, .modified(5), false),
-    (LocalFlags(isUpdated: true), 4, .deleted, false), (LocalFlags(isDeleted: true), 4, .deleted, true),
-    (LocalFlags(isDeleted: true), 4, .modified(5), false), (LocalFlags(isUpdated: true), 4, .unknown, false),
-    (LocalFlags(isUpdated: true), nil, .modified(5), true), (LocalFlags(isUpdated: true), nil, .unknown, true),
-    (LocalFlags(isCreated: true), 4, .modified(5), true),
-  ] as [(LocalFlags, Int64?, RemoteRecord, Bool)])
+  @Test(
+    arguments: [
+      (LocalFlags(isUpdated: true), Int64(5), RemoteRecord.modified(5), true),
+      (LocalFlags(isUpdated: true), 6, .modified(5), true), (LocalFlags(isUpdated: true), 4, .modified(5), false),
+      (LocalFlags(isUpdated: true), 4, .deleted, false), (LocalFlags(isDeleted: true), 4, .deleted, true),
+      (LocalFlags(isDeleted: true), 4, .modified(5), false), (LocalFlags(isUpdated: true), 4, .unknown, false),
+      (LocalFlags(isUpdated: true), nil, .modified(5), true), (LocalFlags(isUpdated: true), nil, .unknown, true),
+      (LocalFlags(isCreated: true), 4, .modified(5), true),
+    ] as [(LocalFlags, Int64?, RemoteRecord, Bool)])
   func mayUpload_table(flags: LocalFlags, stamp: Int64?, remote: RemoteRecord, expected: Bool) {
     #expect(LeaveIfChanged.mayUpload(flags, localStamp: stamp, remote: remote) == expected)
   }
@@ -160,8 +161,9 @@ import Testing
   @Test func options_defaultsAndErrors() throws {
     #expect(try SyncOptions(nil) == SyncOptions(mergeMode: .overwrite, fieldlist: nil))
     #expect(try SyncOptions(["fieldlist": []]).fieldlist == [])
-    #expect(try JSONValue.object(SyncOptions(["mergeMode": "LEAVE_IF_CHANGED", "fieldlist": ["Name"]]).json).text
-      == #"{"fieldlist":["Name"],"mergeMode":"LEAVE_IF_CHANGED"}"#)
+    #expect(
+      try JSONValue.object(SyncOptions(["mergeMode": "LEAVE_IF_CHANGED", "fieldlist": ["Name"]]).json).text
+        == #"{"fieldlist":["Name"],"mergeMode":"LEAVE_IF_CHANGED"}"#)
     #expect(throws: SyncError(.invalidOptions, "options: mergeMode must be OVERWRITE or LEAVE_IF_CHANGED, got 'X'")) {
       try SyncOptions(["mergeMode": "X"])
     }

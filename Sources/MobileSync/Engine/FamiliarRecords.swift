@@ -41,7 +41,10 @@ struct FamiliarRecords: Sendable {
     guard !isFirstRun else { return Found() }
     var candidates: [Candidate] = []
     for i in 0..<page.count {
-      guard let stamp = FamiliarRecords.stamp(i, of: page), let id = page.id(record: i) else { continue }
+      // No text is made of an id that need not be looked up.
+      guard let stamp = FamiliarRecords.stamp(i, of: page), !echoes.isEmpty || progress.mayBeKnown(stamp: stamp),
+        let id = page.id(record: i)
+      else { continue }
       let echo = echoes[id]
       guard echo != nil || progress.mayBeKnown(stamp: stamp) else { continue }
       candidates.append(Candidate(position: i, id: id, stamp: stamp, echo: echo))

@@ -29,7 +29,9 @@ final class DirtyBatch: Sendable {
     }
 
     /// Positions of the fixed values, in the order above; those of the field lists follow.
-    enum Field { static let id = 0, date = 1, type = 2, local = 3, created = 4, updated = 5, deleted = 6, externalId = 7, first = 8 }
+    enum Field {
+      static let id = 0, date = 1, type = 2, local = 3, created = 4, updated = 5, deleted = 6, externalId = 7, first = 8
+    }
   }
 
   let plan: Plan

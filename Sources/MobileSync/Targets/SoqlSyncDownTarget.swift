@@ -85,7 +85,9 @@ struct SoqlSyncDownTarget: SyncDownTarget {
     let waited = sent.duration(to: clock.now)
     let date = response.header("Date").flatMap { TimeStamp.milliseconds(httpDate: $0) }
     let page = try context.plan.scan(response)
-    guard let total = page.envelope(0)?.integerValue, total >= 0 else { throw response.invalidBody("the answer to a query has no 'totalSize'") }
+    guard let total = page.envelope(0)?.integerValue, total >= 0 else {
+      throw response.invalidBody("the answer to a query has no 'totalSize'")
+    }
     return SyncDownPage(
       records: page, totalSize: Int(clamping: total), continuation: page.envelope(1)?.stringValue,
       serverTime: date.map { $0 - waited.milliseconds })

@@ -99,8 +99,6 @@ public struct SyncError: Error, Sendable {
     if !errors.isEmpty { json["errors"] = .array(errors) }
     return json
   }
-
-  func has(_ code: Code) -> Bool { domain == "sync" && self.code == code.rawValue }
 }
 
 extension SyncError: Equatable {

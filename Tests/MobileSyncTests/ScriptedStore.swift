@@ -1,0 +1,49 @@
+import JSON
+import RestClient
+import SmartStore
+import Synchronization
+import TestSupport
+
+@testable import MobileSync
+
+/// A store with a manager for a scripted server.
+final class ScriptedStore: Sendable {
+  let store: Store
+  private let folder = TemporaryFolder()
+  private let clients = Mutex<[(SyncManager, SalesforceClient)]>([])
+
+  init() throws {
+    store = try Store(name: "test", isGlobal: false, path: folder.path + "/test.sqlite")
+    try store.registerSoup("accounts", indexSpecs: SyncBench.specs)
+  }
+
+  func manager(_ server: ScriptedServer) throws -> SyncManager {
+    let session = Session(accessToken: "t", instanceURL: server.url, loginURL: server.url)
+    let client = SalesforceClient(session: session, policy: .never)
+    let manager = try SyncManager(store: store, client: client)
+    clients.withLock { $0.append((manager, client)) }
+    return manager
+  }
+
+  func close() async {
+    for (manager, client) in clients.withLock({ $0 }) {
+      await manager.shutdown()
+      await client.shutdown()
+    }
+    store.close()
+  }
+}
+
+extension ScriptedAnswer {
+  /// One page of a query.
+  static func page(_ records: [(id: String, stamp: String)], date: String) -> ScriptedAnswer {
+    let rows = records.map { record -> JSONValue in
+      [
+        "attributes": ["type": "Account"], "Id": .string(record.id), "Name": .string(record.id),
+        "LastModifiedDate": .string(record.stamp),
+      ]
+    }
+    let body: JSONValue = ["totalSize": .integer(Int64(rows.count)), "done": true, "records": .array(rows)]
+    return .json(body.text, headers: [("Date", date)])
+  }
+}
