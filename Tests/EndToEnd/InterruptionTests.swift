@@ -52,7 +52,16 @@ import Testing
 
   @Test func interrupt_twice_endsAtOnce() async throws {
     let place = try Workplace()
-    let script = try place.write("print('ready') io.stdout:flush() while true do end", to: "script.lua")
+    // A script that never comes back to the host: only the second signal ends it.
+    let script = try place.write(
+      """
+      local tureen = require "tureen"
+      tureen.smartstore.registerSoup("c", { { path = "Id", type = "string" } }, function()
+        print("ready")
+        io.stdout:flush()
+        while true do end
+      end)
+      """, to: "script.lua")
     let child = try place.startScript(script)
     #expect(await child.prints("ready"))
     child.send(SIGINT)

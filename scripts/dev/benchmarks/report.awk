@@ -64,7 +64,10 @@ END {
   printf "peak memory: %.0f MB                           at most 100: %s\n", rss, verdict(rss, 100)
   printf "a loop that polls every 10 ms was held up at most %.1f ms      at most 50: %s\n", largest("hold"), \
     verdict(largest("hold"), 50)
-  for (phase in read_count)
+  for (i = 1; i <= 2; i++) {
+    phase = i == 1 ? "first" : "again"
+    if (!(phase in read_count)) continue
     printf "another process, %s load: %d reads, median %.3f ms, longest %.1f ms      at most 50: %s\n", phase, \
       read_count[phase], read_median[phase], read_longest[phase], verdict(read_longest[phase], 50)
+  }
 }
