@@ -11,6 +11,10 @@ extension Connection {
       { _, action, first, second, _, _ in
         switch action {
         case SQLITE_SELECT, SQLITE_READ, SQLITE_RECURSIVE, SQLITE_TRANSACTION: return SQLITE_OK
+        case SQLITE_UPDATE:
+          // Table-valued functions such as json_each ask for this while they declare their columns. A statement that would
+          // really change the schema is refused all the same: SQLite keeps that table from being written to.
+          return first.map { String(cString: $0) } == "sqlite_master" ? SQLITE_OK : SQLITE_DENY
         case SQLITE_FUNCTION:
           let name = second.map { String(cString: $0).lowercased() }
           return name == "load_extension" || name == "fts3_tokenizer" ? SQLITE_DENY : SQLITE_OK

@@ -60,7 +60,8 @@ package final class Connection {
 
   /// A prepared statement, from the cache when its text was seen before: reset and without bound values.
   package func statement(_ sql: String) throws(DatabaseError) -> Statement {
-    if let cached = cache[sql] {
+    // Strings that only look the same are one key, but not one statement.
+    if let cached = cache[sql], cached.sql.utf8.elementsEqual(sql.utf8) {
       cached.reset()
       cached.clearBindings()
       return cached
@@ -74,10 +75,25 @@ package final class Connection {
   /// A prepared statement that the caller alone holds.
   package func prepare(_ sql: String) throws(DatabaseError) -> Statement {
     var handle: OpaquePointer?
-    let code = sqlite3_prepare_v3(self.handle, sql, -1, UInt32(SQLITE_PREPARE_PERSISTENT), &handle, nil)
+    let (code, hasMore) = sql.withCString { text in
+      var tail: UnsafePointer<CChar>?
+      let code = sqlite3_prepare_v3(self.handle, text, -1, UInt32(SQLITE_PREPARE_PERSISTENT), &handle, &tail)
+      return (code, tail.map { Connection.hasMore($0) } ?? false)
+    }
     guard code == SQLITE_OK else { throw error(sql: sql) }
+    guard !hasMore else {
+      sqlite3_finalize(handle)
+      throw DatabaseError(code: SQLITE_ERROR, message: "there is more than one statement", sql: sql)
+    }
     guard let handle else { throw DatabaseError(code: SQLITE_MISUSE, message: "empty statement", sql: sql) }
     return Statement(handle: handle, connection: self, sql: sql)
+  }
+
+  /// Whether anything but white space is left behind a statement. A comment counts: what it hides was meant to run.
+  private static func hasMore(_ tail: UnsafePointer<CChar>) -> Bool {
+    var p = tail
+    while p.pointee == 0x20 || (p.pointee >= 0x09 && p.pointee <= 0x0d) { p += 1 }
+    return p.pointee != 0
   }
 
   /// Ends the cached statements that nobody holds; before DDL, and when the cache is full.

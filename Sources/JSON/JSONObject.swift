@@ -19,9 +19,9 @@ public struct JSONObject: Sendable, Equatable, Sequence, ExpressibleByDictionary
 
   /// Setting a key that exists keeps its place; nil removes it.
   public subscript(key: String) -> JSONValue? {
-    get { members.first { $0.key == key }?.value }
+    get { position(key).map { members[$0].value } }
     set {
-      let i = members.firstIndex { $0.key == key }
+      let i = position(key)
       switch (i, newValue) {
       case (let i?, let value?): members[i].value = value
       case (let i?, nil): members.remove(at: i)
@@ -29,6 +29,11 @@ public struct JSONObject: Sendable, Equatable, Sequence, ExpressibleByDictionary
       case (nil, nil): break
       }
     }
+  }
+
+  /// Keys are the same when their bytes are: Swift's strings are equal already when they look the same.
+  private func position(_ key: String) -> Int? {
+    members.firstIndex { $0.key == key && $0.key.utf8.elementsEqual(key.utf8) }
   }
 
   /// Without a search for an earlier member: for a parser that has checked.

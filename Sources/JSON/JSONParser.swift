@@ -75,13 +75,7 @@ struct JSONParser {
     if closes(0x7d) { return .object(members) }
     repeat {
       walker.skipWhitespace()
-      try walker.expect(0x22, "a key is missing")
-      let start = walker.p
-      let escaped = try walker.skipString()
-      let slice = UnsafeBufferPointer(start: start, count: walker.p - start - 1)
-      let key = escaped ? JSONParser.unescaped(slice) : String(decoding: slice, as: UTF8.self)
-      walker.skipWhitespace()
-      try walker.expect(0x3a, "':' is missing")
+      let key = String(decoding: try walker.key().meaning, as: UTF8.self)
       let member = try value(depth: depth + 1)
       if seen.insert(key).inserted { members.append(key, member) } else { members[key] = member }
     } while try !ends(0x7d)

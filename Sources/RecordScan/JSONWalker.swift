@@ -170,12 +170,9 @@ public struct JSONWalker {
 
   @inlinable
   public mutating func skipLiteral(_ text: StaticString) throws(ScanError) {
-    let n = text.utf8CodeUnitCount
-    guard p + n <= end else {
-      p = end
-      throw failure("bad literal")
+    for i in 0..<text.utf8CodeUnitCount {
+      guard p < end, p.pointee == text.utf8Start[i] else { throw failure("bad literal") }
+      p += 1
     }
-    for i in 0..<n where p[i] != text.utf8Start[i] { throw failure("bad literal") }
-    p += n
   }
 }

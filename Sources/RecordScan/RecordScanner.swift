@@ -47,13 +47,13 @@ public struct RecordScanner: Sendable {
     }
     while true {
       let key = try RecordScanner.key(&walker)
-      if !found, RecordScanner.equal(key, wanted) {
+      if !found, key == wanted {
         walker.skipWhitespace()
         try scanRecords(&walker, depth: 1)
         found = true
       } else {
         let value = try walker.skipValue(depth: 1)
-        if let i = keys.firstIndex(where: { RecordScanner.equal(key, $0) }) {
+        if let i = keys.firstIndex(where: { key == $0 }) {
           envelope[i] = ScannedValue(kind: value.kind, start: value.start, count: value.count)
         }
       }
@@ -82,7 +82,7 @@ public struct RecordScanner: Sendable {
       let first = values.count, start = walker.offset
       for _ in 0..<plan.fieldCount { values.append(.missing) }
       var record = ScannedRecord(start: start, count: 0, hasOwnedKey: false, isEmpty: true)
-      try scanRecord(&walker, &record, first: first, depth: depth + 1)
+      try scanRecord(&walker, &record, first: first, depth: depth + 2)
       record.count = walker.offset - start
       records.append(record)
       if try RecordScanner.atEnd(&walker, close: 0x5d) { return }
@@ -101,11 +101,7 @@ public struct RecordScanner: Sendable {
     record.isEmpty = false
     while true {
       let key = try RecordScanner.key(&walker)
-      if !plan.ownedKeys.isEmpty, key.count > 1, key[0] == 0x5f,
-        plan.ownedKeys.contains(where: { RecordScanner.equal(key, $0) })
-      {
-        record.hasOwnedKey = true
-      }
+      if plan.mayOwn(key), plan.ownedKeys.contains(where: { key == $0 }) { record.hasOwnedKey = true }
       try scanMember(&walker, key, plan.roots, first: first, depth: depth)
       if try RecordScanner.atEnd(&walker, close: 0x7d) { return }
     }
@@ -113,19 +109,20 @@ public struct RecordScanner: Sendable {
 
   /// Takes the value behind `key`, descending where a wanted path goes on inside it.
   private mutating func scanMember(
-    _ walker: inout JSONWalker, _ key: UnsafeBufferPointer<UInt8>, _ nodes: [ScanPlan.Node], first: Int, depth: Int
+    _ walker: inout JSONWalker, _ key: ScannedKey, _ nodes: [ScanPlan.Node], first: Int, depth: Int
   ) throws(ScanError) {
-    guard let i = nodes.firstIndex(where: { RecordScanner.equal(key, $0.key) }) else {
+    guard let i = nodes.firstIndex(where: { key == $0.key }) else {
       _ = try walker.skipValue(depth: depth)
       return
     }
     let before = walker.p
     let value = try walker.skipValue(depth: depth)
     let scanned = ScannedValue(kind: value.kind, start: value.start, count: value.count)
-    for node in nodes[i...] where RecordScanner.equal(key, node.key) {
+    for node in nodes[i...] where key == node.key {
       if node.field >= 0 { values[first + node.field] = scanned }
       if node.children.isEmpty { continue }
-      if value.kind == .array { markArrayStep(node.children, first: first) }
+      // Of several members with one key the last one counts, with all that lies in it.
+      mark(node.children, value.kind == .array ? .arrayStep : .missing, first: first)
       guard value.kind == .object else { continue }
       let after = walker.p
       walker.p = before
@@ -148,24 +145,17 @@ public struct RecordScanner: Sendable {
     }
   }
 
-  private mutating func markArrayStep(_ nodes: [ScanPlan.Node], first: Int) {
+  private mutating func mark(_ nodes: [ScanPlan.Node], _ kind: ValueKind, first: Int) {
     for node in nodes {
-      if node.field >= 0 { values[first + node.field] = ScannedValue(kind: .arrayStep, start: 0, count: 0) }
-      markArrayStep(node.children, first: first)
+      if node.field >= 0 { values[first + node.field] = ScannedValue(kind: kind, start: 0, count: 0) }
+      mark(node.children, kind, first: first)
     }
   }
 
-  /// A key and its colon. The slice is the raw text between the quotes.
   @inline(__always)
-  private static func key(_ walker: inout JSONWalker) throws(ScanError) -> UnsafeBufferPointer<UInt8> {
+  private static func key(_ walker: inout JSONWalker) throws(ScanError) -> ScannedKey {
     walker.skipWhitespace()
-    try walker.expect(0x22, "a key is missing")
-    let start = walker.p
-    _ = try walker.skipString()
-    let key = UnsafeBufferPointer(start: start, count: walker.p - start - 1)
-    walker.skipWhitespace()
-    try walker.expect(0x3a, "':' is missing")
-    return key
+    return try walker.key()
   }
 
   /// True behind the closing bracket, false behind a comma.
@@ -179,12 +169,5 @@ public struct RecordScanner: Sendable {
     }
     try walker.expect(0x2c, "',' is missing")
     return false
-  }
-
-  @inline(__always)
-  private static func equal(_ key: UnsafeBufferPointer<UInt8>, _ wanted: [UInt8]) -> Bool {
-    guard key.count == wanted.count else { return false }
-    for i in 0..<key.count where key[i] != wanted[i] { return false }
-    return true
   }
 }

@@ -11,6 +11,8 @@ public struct ScanPlan: Sendable {
   let roots: [Node]
   /// Keys on a record's first level that the scan reports with ``ScannedRecord/hasOwnedKey``.
   let ownedKeys: [[UInt8]]
+  /// One bit for the first byte of each owned key, modulo 64: most keys are told apart by it.
+  private let ownedStarts: UInt64
   /// How many values each record yields, one a path, in the order of `paths`.
   public let fieldCount: Int
 
@@ -25,7 +27,15 @@ public struct ScanPlan: Sendable {
     }
     self.roots = roots
     self.ownedKeys = ownedKeys.map { Array($0.utf8) }
+    ownedStarts = self.ownedKeys.reduce(0) { $0 | ($1.first.map { 1 << UInt64($0 & 63) } ?? .max) }
     fieldCount = paths.count
+  }
+
+  /// False when `key` is certainly none of ``ownedKeys``.
+  @inline(__always)
+  func mayOwn(_ key: ScannedKey) -> Bool {
+    guard !key.isEscaped, let first = key.raw.first else { return ownedStarts != 0 }
+    return ownedStarts >> UInt64(first & 63) & 1 == 1
   }
 
   private static func insert(_ keys: ArraySlice<[UInt8]>, field: Int, into nodes: inout [Node]) {

@@ -7,10 +7,9 @@ final class ConnectionState {
   /// Raised whenever the tables may have changed.
   private(set) var generation = 0
   var soups: [String: Soup] = [:]
-  var smartSql: [String: String] = [:]
+  /// Each with the text it was made from: strings that only look the same are one key.
+  var smartSql: [String: (smartSql: String, sql: String)] = [:]
   var writers: [String: SoupWriter] = [:]
-  /// Soups that a load of this process is filling without indexes.
-  var loadingHere: Set<String> = []
 
   /// Forgets what no longer holds when the schema has changed, by this process or another. First thing in a transaction.
   func refresh(_ connection: Connection) throws {

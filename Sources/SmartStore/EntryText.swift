@@ -29,14 +29,9 @@ enum EntryText {
     while true {
       walker.skipWhitespace()
       let start = walker.offset
-      try walker.expect(0x22, "a key is missing")
-      let keyStart = walker.p
-      _ = try walker.skipString()
-      let key = UnsafeBufferPointer(start: keyStart, count: walker.p - keyStart - 1)
-      walker.skipWhitespace()
-      try walker.expect(0x3a, "':' is missing")
+      let key = try walker.key()
       _ = try walker.skipValue(depth: 1)
-      if !dropping.contains(Array(key)) {
+      if !dropping.contains(key.meaning) {
         if !isFirst { out.append(0x2c) }
         isFirst = false
         out.append(contentsOf: text[start..<walker.offset])

@@ -39,15 +39,11 @@ enum IndexValue {
 
 /// Turns scanned values into index values: the table of what each type of index keeps of each kind of value.
 struct IndexProjection {
-  /// Holds unescaped and rebuilt text until the record is written. Reserved up front, so that it does not move.
-  private let scratch = TextBuffer(capacity: 1 << 16)
+  /// Holds unescaped and rebuilt text until the record is written.
+  private let scratch = TextArena()
 
-  /// Call before each record.
-  /// - Parameter size: Bytes of the record: what its strings can come to in one column each.
-  func begin(size: Int, columns: Int) {
-    scratch.clear()
-    scratch.reserve(size * 2 * max(1, columns))
-  }
+  /// Call before each record: text of the one before is gone then.
+  func begin() { scratch.clear() }
 
   /// - Parameters:
   ///   - page: The text that `value` lies in.
@@ -72,6 +68,15 @@ struct IndexProjection {
     }
   }
 
+  /// A number as json1 has it: an integer where 64 bits hold it, else a real.
+  func ownClass(_ value: ScannedValue, in page: UnsafeRawBufferPointer) -> IndexValue {
+    switch JSONValue.number(parsing: slice(value, page)) {
+    case .integer(let integer): .integer(integer)
+    case .number(let real): .real(real)
+    default: .null
+    }
+  }
+
   private func slice(_ value: ScannedValue, _ page: UnsafeRawBufferPointer) -> UnsafeRawBufferPointer {
     UnsafeRawBufferPointer(rebasing: page[value.start..<value.start + value.count])
   }
@@ -85,7 +90,8 @@ struct IndexProjection {
 
   private func text(_ value: ScannedValue, in page: UnsafeRawBufferPointer) throws -> IndexValue {
     switch value.kind {
-    case .plainString, .number: return .text(slice(value, page))
+    case .plainString: return .text(slice(value, page))
+    case .number: return number(slice(value, page))
     case .escapedString:
       var bytes: [UInt8] = []
       JSONStringContents.append(slice(value, page).bindMemory(to: UInt8.self), to: &bytes)
@@ -99,11 +105,15 @@ struct IndexProjection {
     }
   }
 
-  private func keep(_ bytes: [UInt8]) -> IndexValue {
-    let at = scratch.count
-    scratch.append(bytes)
-    return .text(UnsafeRawBufferPointer(rebasing: scratch.bytes[at..<at + bytes.count]))
+  /// Digits stay as they are; other numbers get one form, the one that numbers to look for are given too: `1e1` is `10.0`.
+  private func number(_ digits: UnsafeRawBufferPointer) -> IndexValue {
+    guard digits.contains(where: { $0 == 0x2e || $0 | 0x20 == 0x65 }),
+      case .number(let value) = JSONValue.number(parsing: digits), value.isFinite
+    else { return .text(digits) }
+    return keep(Array("\(value)".utf8))
   }
+
+  private func keep(_ bytes: [UInt8]) -> IndexValue { .text(scratch.keep(bytes)) }
 
   /// Compact JSON with `/` written `\/`, as the model keeps it: exact matches on an array's text see it.
   static func containerText(_ value: JSONValue) -> [UInt8] {

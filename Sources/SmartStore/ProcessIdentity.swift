@@ -38,7 +38,9 @@ package struct ProcessIdentity: Sendable, Equatable {
     let stat = readFile("/proc/\(pid)/stat")
     guard let close = stat.lastIndex(of: ")") else { return nil }
     let fields = stat[stat.index(after: close)...].split(separator: " ")
-    return fields.count > 19 ? UInt64(fields[19]) : nil
+    // A process that ended, but whose parent has not asked for its exit status yet, still has an entry.
+    guard fields.count > 19, fields[0] != "Z", fields[0] != "X" else { return nil }
+    return UInt64(fields[19])
   }
 
   private static func readFile(_ path: String) -> String {

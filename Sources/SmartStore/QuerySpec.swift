@@ -58,7 +58,12 @@ public struct QuerySpec: Sendable, Equatable {
     try validate()
   }
 
-  private func validate() throws(StoreError) {
+  /// What a query cannot run with, however the spec was made.
+  func validate() throws(StoreError) {
+    guard (1...Int(Int32.max)).contains(pageSize) else {
+      throw QuerySpec.invalid("pageSize", "must be a whole number from 1 on")
+    }
+    if selectPaths?.isEmpty == true { throw QuerySpec.invalid("selectPaths", "must be an array with at least one path") }
     switch kind {
     case .smart:
       guard smartSql != nil else { throw QuerySpec.invalid("smartSql", "is missing") }

@@ -5,9 +5,25 @@ enum Schema {
   /// `PRAGMA user_version` of the files this build writes.
   static let version: Int64 = 1
 
+  /// Looks before anything is changed whether the file is one this build may write to. An empty one is.
+  static func check(_ connection: Connection, path: String) throws {
+    connection.setBusyTimeout(milliseconds: Tuning.busyTimeoutMs)
+    let found = try current(connection)
+    guard found <= version else { throw newer(found, path) }
+    guard found == 0, try connection.firstValue("SELECT 1 FROM sqlite_master LIMIT 1") != nil else { return }
+    // Another process may have created the tables just now; the version comes in the same transaction.
+    guard try current(connection) == 0 else { return }
+    throw StoreError(.notADatabase, "\(path) is another program's database, not a store; nothing in it was changed")
+  }
+
+  private static func newer(_ found: Int64, _ path: String) -> StoreError {
+    StoreError(
+      .newerSchema,
+      "\(path) was written by a newer Tureen (schema \(found), this one knows \(version)); update Tureen to open it")
+  }
+
   /// Pragmas of a fresh connection that writes. The page size takes effect on an empty file only.
   static func configureWriter(_ connection: Connection) throws {
-    connection.setBusyTimeout(milliseconds: Tuning.busyTimeoutMs)
     try connection.execute("PRAGMA page_size = \(Tuning.pageSize)")
     try connection.execute("PRAGMA journal_mode = WAL")
     try connection.execute("PRAGMA synchronous = FULL")
@@ -29,9 +45,7 @@ enum Schema {
     try connection.transaction(.immediate) {
       let found = try current(connection)
       guard found <= version else {
-        throw StoreError(
-          .newerSchema,
-          "\(path) was written by a newer Tureen (schema \(found), this one knows \(version)); update Tureen to open it")
+        throw newer(found, path)
       }
       for (i, step) in migrations.enumerated() where found <= i { try connection.execute(step) }
       try connection.execute("PRAGMA user_version = \(version)")

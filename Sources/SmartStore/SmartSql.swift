@@ -13,6 +13,7 @@ struct SmartSql {
   /// - Throws: ``StoreError`` `.invalidSmartSql`, `.notReadOnly`.
   static func convert(_ smartSql: String, soup: @escaping (String) throws -> Soup?) throws -> String {
     var converter = SmartSql(text: Array(smartSql.utf8), soup: soup)
+    guard !converter.text.contains(0) else { throw StoreError(.invalidSmartSql, "smart SQL holds a zero byte") }
     try converter.refuseWrites()
     while converter.i < converter.text.count { try converter.step() }
     return String(decoding: converter.out, as: UTF8.self)
@@ -71,7 +72,8 @@ struct SmartSql {
   }
 
   private mutating func copyBlockComment() {
-    repeat { out.append(text[i]); i += 1 } while i < text.count && !(text[i] == 0x2a && next == 0x2f)
+    let start = i
+    while i < text.count, i < start + 2 || !(text[i] == 0x2a && next == 0x2f) { out.append(text[i]); i += 1 }
     for _ in 0..<2 where i < text.count { out.append(text[i]); i += 1 }
   }
 
@@ -102,6 +104,9 @@ struct SmartSql {
     return String(decoding: before.prefix(5).reversed(), as: UTF8.self).lowercased() == "match"
   }
 
+  /// Position of a byte, in characters from 0.
+  private func character(_ offset: Int) -> Int { text[..<offset].reduce(0) { $1 & 0xc0 == 0x80 ? $0 : $0 + 1 } }
+
   private mutating func reference() throws {
     guard let close = text[i...].firstIndex(of: 0x7d), close > i + 1 else {
       out.append(text[i])
@@ -111,10 +116,10 @@ struct SmartSql {
     let inner = String(decoding: text[(i + 1)..<close], as: UTF8.self)
     let parts = inner.split(separator: ":", omittingEmptySubsequences: false).map(String.init)
     guard let soup = try soup(parts[0]) else {
-      throw StoreError(.invalidSmartSql, "Unknown soup \(parts[0]) at character \(i)")
+      throw StoreError(.invalidSmartSql, "Unknown soup \(parts[0]) at character \(character(i))")
     }
     guard parts.count <= 2 else {
-      throw StoreError(.invalidSmartSql, "Invalid soup/path reference {\(inner)} at character \(i)")
+      throw StoreError(.invalidSmartSql, "Invalid soup/path reference {\(inner)} at character \(character(i))")
     }
     i = close + 1
     guard parts.count == 2 else {
@@ -147,6 +152,8 @@ struct SmartSql {
       start -= 1
       while start > 0, out[start - 1] != quote { start -= 1 }
       start = max(0, start - 1)
+    } else if out.last == 0x5d {
+      start = out.lastIndex(of: 0x5b) ?? 0
     } else {
       while start > 0, SmartSql.isWord(out[start - 1]) { start -= 1 }
     }

@@ -7,6 +7,14 @@ package struct Soup: Sendable, Equatable {
   /// Set while a large first load goes on: the indexes are missing and look-ups by external id are not possible.
   let loading: LoadMark?
 
+  /// What registering refuses as a name.
+  static func validate(name: String) throws(StoreError) {
+    guard !name.isEmpty else { throw StoreError(.invalidSoupName, "Bogus soup name: it is empty") }
+    guard !name.utf8.contains(where: { $0 == 0x7b || $0 == 0x7d || $0 == 0x3a || $0 == 0 }) else {
+      throw StoreError(.invalidSoupName, "soup name '\(name)': '{', '}' and ':' cannot be used, smart SQL needs them")
+    }
+  }
+
   var table: String { "TABLE_\(number)" }
 
   /// The column of the i-th spec, nil for json1.

@@ -63,7 +63,7 @@ extension SoupWriter {
   private func externalMatch(_ page: ScannedPage, _ i: Int, _ path: String) throws -> Int64? {
     let bytes = page.source.bytes, record = page.scanner.records[i]
     let scanned = page.scanner.value(record: i, field: page.plan.idField)
-    projection.begin(size: record.count, columns: 1)
+    projection.begin()
     guard let key = try externalKey(scanned, path, in: bytes, record) else {
       throw StoreError(
         .missingExternalId, "For upsert with external ID path '\(path)', value cannot be empty for any entries.")
@@ -84,16 +84,17 @@ extension SoupWriter {
     _ value: ScannedValue, _ path: String, in bytes: UnsafeRawBufferPointer, _ record: ScannedRecord
   ) throws -> IndexValue? {
     guard value.kind != .missing, value.kind != .null else { return nil }
-    let type = soup.specs.first { $0.path == path }?.type ?? .string
-    // json1 keeps each value's own class: a number is found by a number, a text by a text.
-    let asType: IndexType =
-      switch (type, value.kind) {
-      case (.json1, .number): .integer
-      case (.json1, .true), (.json1, .false): .integer
-      case (.json1, _): .string
-      default: type
+    var type = soup.specs.first { $0.path == path }?.type ?? .string
+    if type == .json1 {
+      // json1 keeps each value's own class: a number is found by a number, a text by a text, and containers not at all.
+      switch value.kind {
+      case .number: return projection.ownClass(value, in: bytes)
+      case .true, .false: type = .integer
+      case .plainString, .escapedString: type = .string
+      default: return nil
       }
-    let key = try projection.value(value, type: asType, path: path, in: bytes, record: record)
+    }
+    let key = try projection.value(value, type: type, path: path, in: bytes, record: record)
     if case .null = key { return nil }
     return key
   }
@@ -105,7 +106,7 @@ extension SoupWriter {
     guard record.count <= Tuning.maximumEntryBytes else {
       throw StoreError(.invalidEntry, "entry \(i + 1) for soup \(soup.name) has \(record.count) bytes; at most \(Tuning.maximumEntryBytes)")
     }
-    projection.begin(size: record.count, columns: columns.count)
+    projection.begin()
     let number = try id ?? takeId()
     try splice(page, record, id: number)
     var values: [IndexValue] = []

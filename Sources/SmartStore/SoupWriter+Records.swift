@@ -20,19 +20,22 @@ extension SoupWriter {
     let text: [UInt8]
     /// Index values that come from it, by column; nil where the record itself decides.
     let values: [IndexValue?]
-    /// Keeps the bytes that `values` point to.
+    /// Keep the bytes that `values` point to.
     let page: ScannedPage
+    let projection: IndexProjection
+    /// Every record's members are gone through: the page's plan does not tell which bring one of `keys`.
+    let isUnplanned: Bool
   }
 
-  func overlay(_ members: JSONObject, removing: [String]) throws -> Overlay {
+  /// - Parameter plan: What the records were scanned with.
+  func overlay(_ members: JSONObject, removing: [String], plan: PagePlan) throws -> Overlay {
     let source = ByteArrayPage([0x5b] + members.serialized() + [0x5d])
     let page = try PagePlan(soup: soup, idPath: SoupField.entryId, extraPaths: [], ownedKeys: []).scan(source, recordsKey: nil)
-    projection.begin(size: source.bytes.count, columns: columns.count)
+    let projection = IndexProjection()
     let values: [IndexValue?] = try columns.map { column in
       let spec = soup.specs[column.spec]
-      guard let first = spec.path.split(separator: ".").first, members[String(first)] != nil else {
-        return removing.contains(spec.path) ? .some(.null) : nil
-      }
+      let first = String(spec.path.prefix { $0 != "." })
+      guard members[first] != nil else { return removing.contains(first) ? .some(.null) : nil }
       let scanned = page.scanner.value(record: 0, field: column.spec)
       return try projection.value(
         scanned, type: spec.type, path: spec.path, in: source.bytes, record: page.scanner.records[0])
@@ -45,7 +48,9 @@ extension SoupWriter {
       value.append(to: &text)
     }
     let keys = Set((members.keys + removing + [SoupField.entryId, SoupField.lastModified]).map { Array($0.utf8) })
-    return Overlay(keys: keys, text: text, values: values, page: page)
+    return Overlay(
+      keys: keys, text: text, values: values, page: page, projection: projection,
+      isUnplanned: !keys.isSubset(of: plan.ownedKeys))
   }
 
   /// Stores the records of a page, each by its external id: the entry found is replaced, none found is created.
@@ -67,13 +72,12 @@ extension SoupWriter {
     var values = [IndexValue](repeating: .null, count: columns.count)
     for i in 0..<page.count where !skipping.contains(i) {
       try fill(&values, page, i, overlay)
-      let record = page.scanner.records[i]
-      if inserting {
+      let record = page.scanner.records[i], scanned = page.scanner.value(record: i, field: page.plan.idField)
+      if inserting, scanned.kind != .missing, scanned.kind != .null {
         try add(page, record, overlay, owner: owner, values)
         outcome.created += 1
         continue
       }
-      let scanned = page.scanner.value(record: i, field: page.plan.idField)
       guard let key = try externalKey(scanned, idPath, in: page.source.bytes, record) else {
         throw StoreError(.missingExternalId, "record \(i + 1) of a page for soup \(soup.name) has no '\(idPath)'")
       }
@@ -106,7 +110,7 @@ extension SoupWriter {
   @inline(__always)
   private func fill(_ values: inout [IndexValue], _ page: ScannedPage, _ i: Int, _ overlay: Overlay) throws {
     let record = page.scanner.records[i]
-    projection.begin(size: record.count, columns: columns.count + 1)
+    projection.begin()
     for c in 0..<columns.count {
       if let constant = overlay.values[c] {
         values[c] = constant
@@ -131,7 +135,7 @@ extension SoupWriter {
     let text = UnsafeRawBufferPointer(rebasing: page.source.bytes[record.start..<record.start + record.count])
     try body.begin(id: id, stamp: stamp)
     body.append(overlay.text)
-    guard record.hasOwnedKey else {
+    guard record.hasOwnedKey || overlay.isUnplanned else {
       body.appendMembers(ofObject: text, isEmpty: record.isEmpty)
       return
     }

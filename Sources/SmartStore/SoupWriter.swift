@@ -17,7 +17,7 @@ final class SoupWriter {
   private let insertStatement: Lazy
   private var updates: [UInt64: Statement] = [:]
   private var finders: [String: Statement] = [:]
-  private var nextId: Int64?
+  private var lastId: Int64?
   /// Milliseconds since 1970 UTC that this transaction stamps its entries with.
   var stamp: Int64 = 0
 
@@ -41,7 +41,7 @@ final class SoupWriter {
 
   /// Call at the start of each batch: ids and time are taken anew, another process may have written in between.
   func begin() {
-    nextId = nil
+    lastId = nil
     var now = timespec()
     clock_gettime(CLOCK_REALTIME, &now)
     stamp = Int64(now.tv_sec) * 1000 + Int64(now.tv_nsec) / 1_000_000
@@ -49,12 +49,15 @@ final class SoupWriter {
 
   /// Ids are counted in memory: the sequence is read once a batch.
   func takeId() throws -> Int64 {
-    if nextId == nil {
+    if lastId == nil {
       let last = try connection.firstValue("SELECT seq FROM sqlite_sequence WHERE name = ?", [.text(soup.table)])
-      if case .integer(let last)? = last { nextId = last + 1 } else { nextId = 1 }
+      if case .integer(let last)? = last { lastId = last } else { lastId = 0 }
     }
-    defer { nextId! += 1 }
-    return nextId!
+    guard let last = lastId, last < .max else {
+      throw StoreError(.sqlite, "soup \(soup.name) has no entry id left")
+    }
+    lastId = last + 1
+    return last + 1
   }
 
   // MARK: Statements

@@ -6,6 +6,7 @@ extension Store {
   /// Creates a soup; one that exists is left as it is, whatever its specs.
   /// - Throws: ``StoreError`` `.invalidSoupName`, `.invalidIndexSpec`. Nothing is created then.
   public func registerSoup(_ name: String, indexSpecs: [IndexSpec]) throws {
+    try Soup.validate(name: name)
     if try soupExists(name) {
       // The specs given are still looked at: a mistake in them would otherwise stay unseen.
       return try wrapped { try IndexSpec.validate(indexSpecs, soup: name) }

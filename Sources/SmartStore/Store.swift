@@ -37,8 +37,13 @@ public final class Store: @unchecked Sendable {
     self.path = path
     queue = DispatchQueue(label: "tureen.store.writer.\(name)")
     readers = ReaderPool(path: path)
+    if let slash = path.lastIndex(of: "/"), slash > path.startIndex { try FileSystem.makeDirectory(String(path[..<slash])) }
+    // SQLite gives its side files the mode that the database has when they are made.
+    let descriptor = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
+    if descriptor >= 0 { Glibc.close(descriptor) }
     do {
       let connection = try Connection(path: path, mode: .readWriteCreate)
+      try Schema.check(connection, path: path)
       try Schema.configureWriter(connection)
       try Schema.migrate(connection, path: path)
       chmod(path, 0o600)

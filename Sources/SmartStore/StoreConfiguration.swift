@@ -19,7 +19,13 @@ public struct StoreConfiguration: Sendable {
       throw StoreConfiguration.invalid(file.problem(key: "soups", "must be an array"))
     }
     var soups: [SoupDefinition] = []
-    for (i, entry) in entries.enumerated() { soups.append(try StoreConfiguration.soup(entry, i + 1, file)) }
+    for (i, entry) in entries.enumerated() {
+      let soup = try StoreConfiguration.soup(entry, i + 1, file)
+      guard !soups.contains(where: { $0.name == soup.name }) else {
+        throw StoreConfiguration.invalid(file.problem(key: "soupName", "of soup \(i + 1): '\(soup.name)' is used twice"))
+      }
+      soups.append(soup)
+    }
     self.soups = soups
   }
 
@@ -29,6 +35,11 @@ public struct StoreConfiguration: Sendable {
     }
     for key in members.keys where key != "soupName" && key != "indexes" {
       throw invalid(file.problem(key: key, "of soup \(number) (\(name)) is not known; known: soupName, indexes"))
+    }
+    do {
+      try Soup.validate(name: name)
+    } catch {
+      throw invalid(file.problem(key: "soupName", "of soup \(number): \(error.message)"))
     }
     do {
       let specs = try IndexSpec.list(members["indexes"] ?? .null)

@@ -1,5 +1,6 @@
 import Database
 import JSON
+import RecordScan
 
 /// A page of a query's result, as JSON text.
 package struct QueryPage: Sendable {
@@ -13,7 +14,9 @@ extension StoreSnapshot {
   /// - Throws: ``StoreError`` `.noSuchSoup`, `.invalidSmartSql`, `.notReadOnly`, and SQLite's own words for bad SQL.
   package func query(_ spec: QuerySpec, soup name: String?, pageIndex: Int) throws -> QueryPage {
     let sql = try convert(spec.smartSql(soupName: try checkedSoup(spec, name)))
-    let statement = try readOnlyStatement("SELECT * FROM (\(sql)) LIMIT \(spec.pageSize) OFFSET \(max(0, pageIndex) * spec.pageSize)")
+    let (offset, isTooFar) = max(0, pageIndex).multipliedReportingOverflow(by: spec.pageSize)
+    let statement = try readOnlyStatement(
+      "SELECT * FROM (\(sql)) LIMIT \(spec.pageSize) OFFSET \(isTooFar ? Int.max : offset)")
     try statement.bind(bindings(spec, name))
     defer { statement.reset() }
     return try ResultText.page(statement, asEntries: spec.kind != .smart && spec.selectPaths == nil)
@@ -31,7 +34,7 @@ extension StoreSnapshot {
   /// The entry ids that a page of a query selects. Smart SQL must select the column `id`.
   func entryIds(_ spec: QuerySpec, soup name: String, limit: Int) throws -> [Int64] {
     let sql = try convert(spec.idsSmartSql(soupName: try checkedSoup(spec, name)))
-    let statement = try connection.statement("SELECT * FROM (\(sql)) LIMIT \(limit)")
+    let statement = try readOnlyStatement("SELECT * FROM (\(sql)) LIMIT \(limit)")
     try statement.bind(bindings(spec, name))
     defer { statement.reset() }
     var ids: [Int64] = []
@@ -40,6 +43,7 @@ extension StoreSnapshot {
   }
 
   private func checkedSoup(_ spec: QuerySpec, _ name: String?) throws -> String {
+    try spec.validate()
     if spec.kind == .smart {
       _ = try convert(spec.smartSql ?? "")
       return ""
@@ -63,10 +67,10 @@ extension StoreSnapshot {
 
   /// Smart SQL to SQL, remembered until a soup changes.
   private func convert(_ smartSql: String) throws -> String {
-    if let known = state.smartSql[smartSql] { return known }
+    if let known = state.smartSql[smartSql], known.smartSql.utf8.elementsEqual(smartSql.utf8) { return known.sql }
     let sql = try SmartSql.convert(smartSql) { try self.find($0) }
     if state.smartSql.count >= 1024 { state.smartSql.removeAll() }
-    state.smartSql[smartSql] = sql
+    state.smartSql[smartSql] = (smartSql, sql)
     return sql
   }
 }
@@ -106,12 +110,14 @@ enum ResultText {
     case .text:
       let text = statement.bytes(i)
       // A column that a query itself named `soup` may hold anything: only what is JSON is spliced as JSON.
-      if isEntry, text.first == 0x7b {
+      if isEntry, JSONWalker.isObject(text) {
         out.append(contentsOf: text)
-      } else {
+      } else if JSONWalker.isUTF8(text) {
         out.append(0x22)
         JSONText.appendEscaped(text.bindMemory(to: UInt8.self), to: &out)
         out.append(0x22)
+      } else {
+        JSONText.appendQuoted(String(decoding: text, as: UTF8.self), to: &out)
       }
     }
   }

@@ -38,7 +38,7 @@ extension StoreTransaction {
     }
     try enterOrLeaveLoading(soup, idPath: idPath, expectedTotal: expectedTotal)
     let writer = try anyWriter(name)
-    let overlay = try writer.overlay(members, removing: keys)
+    let overlay = try writer.overlay(members, removing: keys, plan: page.plan)
     return try writer.store(
       page, idPath: idPath, overlay: overlay, keepDirty: keepDirty, owner: owner,
       inserting: writer.soup.loading != nil, skipping: skipping)
@@ -69,12 +69,20 @@ extension StoreTransaction {
     state.forget()
     for i in soup.specs.indices { try connection.execute(soup.createIndex(i)) }
     try connection.run("UPDATE soup_attrs SET loading = NULL WHERE id = ?", [.integer(soup.number)])
-    let doubles = try repeated(soup.expression(mark.idPath), in: soup)
-    if !doubles.isEmpty { try remove(doubles, from: name) }
+    for double in try repeated(soup.expression(mark.idPath), in: soup) {
+      // Who brought the earlier row owns the one that stays, too.
+      try connection.run(
+        """
+        INSERT OR IGNORE INTO soup_members (soup, entry, owner)
+        SELECT ?1, ?3, owner FROM \(soup.table) WHERE id = ?2
+        AND owner IS NOT (SELECT owner FROM \(soup.table) WHERE id = ?3)
+        """, [.integer(soup.number), .integer(double.id), .integer(double.keptId)])
+      try remove(CollectionOfOne(double.id), from: name)
+    }
   }
 
-  /// Ids of the rows whose value appears again further on.
-  private func repeated(_ key: String, in soup: Soup) throws -> [Int64] {
+  /// The rows whose value appears again further on, each with the last row that has it.
+  private func repeated(_ key: String, in soup: Soup) throws -> [(id: Int64, keptId: Int64)] {
     let statement = try connection.statement(
       "SELECT \(key), max(id) FROM \(soup.table) WHERE \(key) IS NOT NULL GROUP BY \(key) HAVING count(*) > 1")
     defer { statement.reset() }
@@ -82,6 +90,7 @@ extension StoreTransaction {
     while try statement.step() { groups.append((statement.value(0), statement.int64(1))) }
     return try groups.flatMap { group in
       try ids("SELECT id FROM \(soup.table) WHERE \(key) = ? AND id < ?", [group.value, .integer(group.last)])
+        .map { ($0, group.last) }
     }
   }
 }

@@ -8,10 +8,7 @@ package final class StoreTransaction: StoreSnapshot {
   /// Creates a soup. One that exists stays as it is, whatever its specs.
   /// - Throws: ``StoreError`` `.invalidSoupName`, `.invalidIndexSpec`.
   package func registerSoup(_ name: String, _ specs: [IndexSpec]) throws {
-    guard !name.isEmpty else { throw StoreError(.invalidSoupName, "Bogus soup name: it is empty") }
-    guard !name.contains(where: { "{}:".contains($0) }) else {
-      throw StoreError(.invalidSoupName, "soup name '\(name)': '{', '}' and ':' cannot be used, smart SQL needs them")
-    }
+    try Soup.validate(name: name)
     try IndexSpec.validate(specs, soup: name)
     guard try find(name) == nil else { return }
     try connection.run("INSERT INTO soup_attrs (soupName) VALUES (?)", [.text(name)])
@@ -107,7 +104,7 @@ package final class StoreTransaction: StoreSnapshot {
   /// The writer of a soup, which may be in the middle of a load.
   func anyWriter(_ name: String) throws -> SoupWriter {
     let soup = try self.soup(name)
-    if let writer = state.writers[name] { return writer }
+    if let writer = state.writers[soup.name], writer.soup.number == soup.number { return writer }
     let writer = SoupWriter(soup: soup, connection: connection)
     state.writers[name] = writer
     return writer

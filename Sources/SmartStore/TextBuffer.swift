@@ -1,5 +1,38 @@
 import Glibc
 
+/// Keeps pieces of text at places that do not move until ``clear()``.
+final class TextArena {
+  private var block: UnsafeMutableRawBufferPointer
+  private var used = 0
+  private var full: [UnsafeMutableRawBufferPointer] = []
+
+  init(capacity: Int = 1 << 14) { block = .allocate(byteCount: capacity, alignment: 8) }
+
+  deinit {
+    clear()
+    block.deallocate()
+  }
+
+  func keep(_ bytes: [UInt8]) -> UnsafeRawBufferPointer {
+    if used + bytes.count > block.count {
+      full.append(block)
+      block = .allocate(byteCount: max(block.count, bytes.count), alignment: 8)
+      used = 0
+    }
+    let place = UnsafeMutableRawBufferPointer(rebasing: block[used..<used + bytes.count])
+    place.copyBytes(from: bytes)
+    used += bytes.count
+    return UnsafeRawBufferPointer(place)
+  }
+
+  func clear() {
+    used = 0
+    guard !full.isEmpty else { return }
+    for block in full { block.deallocate() }
+    full.removeAll()
+  }
+}
+
 /// A growing run of bytes that is filled and read without checks for unique ownership: the text of the entry being written.
 final class TextBuffer {
   private(set) var start: UnsafeMutablePointer<UInt8>

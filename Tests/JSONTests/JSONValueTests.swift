@@ -1,0 +1,119 @@
+import JSON
+import Testing
+
+struct JSONValueTests {
+  @Test(arguments: [
+    "null", "true", "false", "0", "-1", "5.0", "0.1", "-0.0", "1e+300", "9007199254740993", "9223372036854775807",
+    "-9223372036854775808", "\"\"", "\"a\\\"\\\\b\"", "\"\\n\\t\\b\\f\\r\"", "\"\\u0001\\u001f\"", "\"Göktuğ 한글 👩‍👧\"", "[]", "{}",
+    "[[],[{}]]", "{\"b\":1,\"a\":[null,{\"z\":0.5,\"y\":\"\"}]}",
+  ])
+  func parse_canonicalText_comesBackTheSame(_ text: String) throws {
+    #expect(try JSONValue(parsing: text).text == text)
+  }
+
+  @Test func parse_numbers_keepIntegersApartFromReals() throws {
+    #expect(try JSONValue(parsing: "9007199254740993") == .integer(9_007_199_254_740_993))
+    #expect(try JSONValue(parsing: "9223372036854775807") == .integer(.max))
+    #expect(try JSONValue(parsing: "-9223372036854775808") == .integer(.min))
+    #expect(try JSONValue(parsing: "9223372036854775808") == .number(0x1p63))
+    #expect(try JSONValue(parsing: "-9223372036854775809") == .number(-0x1p63))
+    #expect(try JSONValue(parsing: "5.0") == .number(5))
+    #expect(try JSONValue(parsing: "5e0") == .number(5))
+    #expect(JSONValue.number(5).text == "5.0")
+    #expect(JSONValue.number(1e100).text == "1e+100")
+    #expect(JSONValue.number(5e-324).text == "5e-324")
+    #expect(try JSONValue(parsing: JSONValue.number(0.1 + 0.2).text) == .number(0.1 + 0.2))
+  }
+
+  @Test func serialize_notANumber_isNull() {
+    #expect(JSONValue.array([.number(.nan), .number(.infinity), .number(-.infinity)]).text == "[null,null,null]")
+  }
+
+  @Test func parse_escapes_giveTheText() throws {
+    #expect(try JSONValue(parsing: #""\u00e9\/\ud83d\ude00\u0000""#) == .string("é/😀\u{0}"))
+    #expect(JSONValue.string("\u{0}\u{7f}é/\"").text == "\"\\u0000\u{7f}é/\\\"\"")
+  }
+
+  @Test func parse_keys_stayInOrder() throws {
+    let object = try #require(try JSONValue(parsing: #"{"z":1,"a":2,"m":3,"a":4}"#).objectValue)
+    #expect(object.keys == ["z", "a", "m"])
+    #expect(object["a"] == 4)
+  }
+
+  @Test func parse_keysThatOnlyLookAlike_stayApart() throws {
+    let text = "{\"\u{e9}\":1,\"e\u{301}\":2}"
+    let object = try #require(try JSONValue(parsing: text).objectValue)
+    #expect(object.count == 2)
+    #expect(object["\u{e9}"] == 1)
+    #expect(object["e\u{301}"] == 2)
+    #expect(JSONValue.object(object).text == text)
+  }
+
+  @Test func object_settingAndRemoving_keepsPlaces() {
+    var object: JSONObject = ["a": 1, "b": 2, "c": 3]
+    object["b"] = "new"
+    object["a"] = nil
+    object["d"] = .null
+    object["gone"] = nil
+    #expect(object.text == #"{"b":"new","c":3,"d":null}"#)
+    #expect(object == ["d": nil, "c": 3, "b": "new"])
+    #expect(object != ["d": nil, "c": 3, "b": "other"])
+    #expect(object.map(\.key) == ["b", "c", "d"])
+  }
+
+  @Test func accessors_otherKinds_giveNil() {
+    #expect(JSONValue.number(10).integerValue == 10)
+    #expect(JSONValue.number(10.5).integerValue == nil)
+    #expect(JSONValue.number(1e300).integerValue == nil)
+    #expect(JSONValue.number(.infinity).integerValue == nil)
+    #expect(JSONValue.integer(3).doubleValue == 3)
+    #expect(JSONValue.string("3").integerValue == nil)
+    #expect(JSONValue.bool(true).integerValue == nil)
+    #expect(JSONValue.array([])["a"] == nil)
+    #expect(JSONValue.object(["a": nil])["a"] == .null)
+    #expect(JSONValue.null.isNull)
+  }
+
+  @Test func parse_bad_namesThePlace() {
+    func place(_ text: String) -> String {
+      do {
+        return try JSONValue(parsing: text).text
+      } catch {
+        let place = error.position(in: Array(text.utf8))
+        return "\(place.line):\(place.column)"
+      }
+    }
+    #expect(place("{\n  \"a\": 1,\n  \"b\" 2\n}") == "3:7")
+    #expect(place("[1,\n2,\n]") == "3:1")
+    #expect(place("x") == "1:1")
+    #expect(place("") == "1:1")
+    #expect(place("\n\n[1") == "3:3")
+    #expect(place("{} {}") == "1:4")
+  }
+
+  @Test func parse_invalidUTF8_isRefused() {
+    #expect(throws: JSONError.self) { try JSONValue(parsing: [0x22, 0xc3, 0x28, 0x22]) }
+    #expect(throws: JSONError.self) { try JSONValue(parsing: [0x7b, 0x22, 0xff, 0x22, 0x3a, 0x31, 0x7d]) }
+  }
+
+  @Test func parse_deep_worksToTheLimitAndIsRefusedBeyond() throws {
+    func nested(_ depth: Int) -> String { String(repeating: "[", count: depth) + String(repeating: "]", count: depth) }
+    #expect(try JSONValue(parsing: nested(1000)).text == nested(1000))
+    #expect(throws: JSONError.self) { try JSONValue(parsing: nested(1001)) }
+    #expect(throws: JSONError.self) { try JSONValue(parsing: nested(100_000)) }
+    let object = String(repeating: #"{"a":"#, count: 1001) + "1" + String(repeating: "}", count: 1001)
+    #expect(throws: JSONError.self) { try JSONValue(parsing: object) }
+  }
+
+  @Test func parse_manyKeys_isNotQuadratic() throws {
+    let text = "{" + (0..<20_000).map { "\"k\($0)\":\($0)" }.joined(separator: ",") + "}"
+    #expect(try JSONValue(parsing: text).objectValue?.count == 20_000)
+  }
+
+  @Test func file_problems_nameFileLineAndKey() throws {
+    let file = try JSONFile(name: "userstore.json", text: Array("{\n \"soups\": 3\n}".utf8))
+    #expect(file.problem(key: "soups", "must be an array").description == "userstore.json:2: 'soups' must be an array")
+    let problem = #expect(throws: JSONFile.Problem.self) { try JSONFile(name: "b.json", text: Array("{\n".utf8)) }
+    #expect(problem?.description == "b.json:2:1: not valid JSON: the text ends too early")
+  }
+}
