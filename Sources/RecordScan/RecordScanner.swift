@@ -76,13 +76,15 @@ public struct RecordScanner: Sendable {
       walker.p += 1
       return
     }
+    let tree = plan.tree, roots = tree.roots, owned = tree.owned, fieldCount = plan.fieldCount
+    defer { withExtendedLifetime(tree) {} }
     while true {
       walker.skipWhitespace()
       guard walker.p < walker.end, walker.p.pointee == 0x7b else { throw walker.failure("expected a record") }
       let first = values.count, start = walker.offset
-      for _ in 0..<plan.fieldCount { values.append(.missing) }
+      values.append(contentsOf: repeatElement(.missing, count: fieldCount))
       var record = ScannedRecord(start: start, count: 0, hasOwnedKey: false, isEmpty: true)
-      try scanRecord(&walker, &record, first: first, depth: depth + 2)
+      try scanRecord(&walker, &record, roots, owned, first: first, depth: depth + 2)
       record.count = walker.offset - start
       records.append(record)
       if try RecordScanner.atEnd(&walker, close: 0x5d) { return }
@@ -90,7 +92,8 @@ public struct RecordScanner: Sendable {
   }
 
   private mutating func scanRecord(
-    _ walker: inout JSONWalker, _ record: inout ScannedRecord, first: Int, depth: Int
+    _ walker: inout JSONWalker, _ record: inout ScannedRecord, _ roots: KeyTree.Level, _ owned: KeyTree.Level, first: Int,
+    depth: Int
   ) throws(ScanError) {
     walker.p += 1
     walker.skipWhitespace()
@@ -101,38 +104,40 @@ public struct RecordScanner: Sendable {
     record.isEmpty = false
     while true {
       let key = try RecordScanner.key(&walker)
-      if plan.mayOwn(key), plan.ownedKeys.contains(where: { key == $0 }) { record.hasOwnedKey = true }
-      try scanMember(&walker, key, plan.roots, first: first, depth: depth)
+      if owned.find(key) >= 0 { record.hasOwnedKey = true }
+      let wanted = roots.find(key)
+      if wanted < 0 {
+        _ = try walker.skipValue(depth: depth)
+      } else {
+        try scanMember(&walker, key, roots, from: wanted, first: first, depth: depth)
+      }
       if try RecordScanner.atEnd(&walker, close: 0x7d) { return }
     }
   }
 
-  /// Takes the value behind `key`, descending where a wanted path goes on inside it.
+  /// Takes the value behind `key`, which stands at position `wanted`, and descends where a path goes on inside it.
   private mutating func scanMember(
-    _ walker: inout JSONWalker, _ key: ScannedKey, _ nodes: [ScanPlan.Node], first: Int, depth: Int
+    _ walker: inout JSONWalker, _ key: ScannedKey, _ level: KeyTree.Level, from wanted: Int, first: Int, depth: Int
   ) throws(ScanError) {
-    guard let i = nodes.firstIndex(where: { key == $0.key }) else {
-      _ = try walker.skipValue(depth: depth)
-      return
-    }
     let before = walker.p
     let value = try walker.skipValue(depth: depth)
     let scanned = ScannedValue(kind: value.kind, start: value.start, count: value.count)
-    for node in nodes[i...] where key == node.key {
-      if node.field >= 0 { values[first + node.field] = scanned }
-      if node.children.isEmpty { continue }
+    for i in wanted..<level.count where level.nodes![i].isNamed(key) {
+      let field = level.nodes![i].field, children = level.nodes![i].children
+      if field >= 0 { values[first + field] = scanned }
+      if children.isEmpty { continue }
       // Of several members with one key the last one counts, with all that lies in it.
-      mark(node.children, value.kind == .array ? .arrayStep : .missing, first: first)
+      mark(children, value.kind == .array ? .arrayStep : .missing, first: first)
       guard value.kind == .object else { continue }
       let after = walker.p
       walker.p = before
-      try descend(&walker, node.children, first: first, depth: depth + 1)
+      try descend(&walker, children, first: first, depth: depth + 1)
       walker.p = after
     }
   }
 
   private mutating func descend(
-    _ walker: inout JSONWalker, _ nodes: [ScanPlan.Node], first: Int, depth: Int
+    _ walker: inout JSONWalker, _ level: KeyTree.Level, first: Int, depth: Int
   ) throws(ScanError) {
     walker.skipWhitespace()
     walker.p += 1
@@ -140,15 +145,21 @@ public struct RecordScanner: Sendable {
     if walker.p < walker.end, walker.p.pointee == 0x7d { return }
     while true {
       let key = try RecordScanner.key(&walker)
-      try scanMember(&walker, key, nodes, first: first, depth: depth)
+      let wanted = level.find(key)
+      if wanted < 0 {
+        _ = try walker.skipValue(depth: depth)
+      } else {
+        try scanMember(&walker, key, level, from: wanted, first: first, depth: depth)
+      }
       if try RecordScanner.atEnd(&walker, close: 0x7d) { return }
     }
   }
 
-  private mutating func mark(_ nodes: [ScanPlan.Node], _ kind: ValueKind, first: Int) {
-    for node in nodes {
-      if node.field >= 0 { values[first + node.field] = ScannedValue(kind: kind, start: 0, count: 0) }
-      mark(node.children, kind, first: first)
+  private mutating func mark(_ level: KeyTree.Level, _ kind: ValueKind, first: Int) {
+    for i in 0..<level.count {
+      let field = level.nodes![i].field
+      if field >= 0 { values[first + field] = ScannedValue(kind: kind, start: 0, count: 0) }
+      mark(level.nodes![i].children, kind, first: first)
     }
   }
 

@@ -1,0 +1,84 @@
+/// The keys of a plan laid out flat in memory of their own, so that a scan counts no references and copies no arrays.
+///
+/// Immutable once made. A scan reaches it through plain pointers, which are valid as long as the plan is.
+final class KeyTree: @unchecked Sendable {
+  /// One key on the way to a wanted field.
+  struct Node {
+    let key: UnsafePointer<UInt8>
+    let count: Int
+    /// Position in the record's values when the path ends here, else -1.
+    let field: Int
+    let children: Level
+  }
+
+  /// The keys wanted at one place of a record.
+  struct Level {
+    let nodes: UnsafePointer<Node>?
+    let count: Int
+    /// One bit for the length of each key, modulo 64: most keys of a record are told apart by it.
+    let lengths: UInt64
+
+    var isEmpty: Bool { count == 0 }
+
+    /// The first position at which `key` stands, -1 when it is not wanted.
+    @inline(__always)
+    func find(_ key: ScannedKey) -> Int {
+      guard key.isEscaped || lengths >> UInt64(key.raw.count & 63) & 1 == 1 else { return -1 }
+      for i in 0..<count where nodes![i].isNamed(key) { return i }
+      return -1
+    }
+  }
+
+  /// What a plan says of one level, before it is laid out.
+  struct Draft {
+    var key: [UInt8]
+    var field = -1
+    var children: [Draft] = []
+  }
+
+  private(set) var roots = Level(nodes: nil, count: 0, lengths: 0)
+  /// Keys on a record's first level that the scan reports.
+  private(set) var owned = Level(nodes: nil, count: 0, lengths: 0)
+  private var keys: [UnsafeMutableBufferPointer<UInt8>] = []
+  private var levels: [UnsafeMutableBufferPointer<Node>] = []
+
+  init(_ drafts: [Draft], owned: [[UInt8]]) {
+    roots = layOut(drafts)
+    self.owned = layOut(owned.map { Draft(key: $0) })
+  }
+
+  deinit {
+    for key in keys { key.deallocate() }
+    for level in levels { level.deallocate() }
+  }
+
+  private func layOut(_ drafts: [Draft]) -> Level {
+    guard !drafts.isEmpty else { return Level(nodes: nil, count: 0, lengths: 0) }
+    let nodes = UnsafeMutableBufferPointer<Node>.allocate(capacity: drafts.count)
+    levels.append(nodes)
+    var lengths: UInt64 = 0
+    for (i, draft) in drafts.enumerated() {
+      let key = UnsafeMutableBufferPointer<UInt8>.allocate(capacity: max(1, draft.key.count))
+      _ = key.initialize(from: draft.key)
+      keys.append(key)
+      lengths |= 1 << UInt64(draft.key.count & 63)
+      nodes.initializeElement(
+        at: i,
+        to: Node(
+          key: UnsafePointer(key.baseAddress!), count: draft.key.count, field: draft.field,
+          children: layOut(draft.children)))
+    }
+    return Level(nodes: UnsafePointer(nodes.baseAddress!), count: drafts.count, lengths: lengths)
+  }
+}
+
+extension KeyTree.Node {
+  /// Whether the key means this one.
+  @inline(__always)
+  func isNamed(_ key: ScannedKey) -> Bool {
+    if key.isEscaped { return key.meaning.elementsEqual(UnsafeBufferPointer(start: self.key, count: count)) }
+    guard key.raw.count == count, let raw = key.raw.baseAddress else { return key.raw.count == count }
+    for i in 0..<count where raw[i] != self.key[i] { return false }
+    return true
+  }
+}
