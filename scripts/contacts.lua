@@ -121,9 +121,6 @@ local function sync_up()
   if sync.failed + sync.conflicting > 0 then
     say("", "%d refused, %d changed on both sides: they stay as they are here", sync.failed, sync.conflicting)
   end
-  -- What was sent has new modification dates there, and what was created the fields nobody filled in.
-  local back = wait_for(mobilesync.reSync, DOWN)
-  say("", "%s came back as the server has them now", number(back.totalSize))
 end
 
 --- What a colleague might do meanwhile.

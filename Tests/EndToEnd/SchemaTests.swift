@@ -1,0 +1,32 @@
+import Foundation
+import Testing
+
+/// `bridge-spec/schema.md` against a fresh store, read with the `sqlite3` tool as anyone would.
+@Suite struct SchemaTests {
+  /// Statements without the differences of layout, sorted.
+  private func statements(_ sql: String) -> [String] {
+    sql.split(separator: ";").map { statement in
+      statement.split(whereSeparator: \.isWhitespace).joined(separator: " ")
+        .replacingOccurrences(of: "( ", with: "(").replacingOccurrences(of: " )", with: ")")
+    }.filter { !$0.isEmpty && !$0.contains("sqlite_sequence") }.sorted()
+  }
+
+  @Test func schema_ofAFreshStore_isTheOneInTheSpec() async throws {
+    let place = try Workplace()
+    let script = try place.write(
+      """
+      local smartstore = require "tureen".smartstore
+      smartstore.registerSoup("contacts", {
+        { path = "Id", type = "string" }, { path = "Score", type = "floating" }, { path = "Owner.Name", type = "json1" } })
+      """, to: "script.lua")
+    #expect(try await place.runScript(script).status == 0)
+    let store = try #require(place.stores.first)
+    let found = try await place.run("/usr/bin/sqlite3", [store, ".schema --nosys", "PRAGMA user_version"])
+    let spec = try String(contentsOfFile: Built.package.path + "/bridge-spec/schema.md", encoding: .utf8)
+    let blocks = spec.components(separatedBy: "```sql\n").dropFirst().compactMap { $0.components(separatedBy: "```").first }
+    var stored = statements(found.output)
+    stored.removeAll { $0 == "1" }
+    #expect(stored == statements(blocks.joined()))
+    #expect(found.output.hasSuffix("\n1\n"), "the version of the schema")
+  }
+}
