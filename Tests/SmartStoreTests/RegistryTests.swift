@@ -1,0 +1,62 @@
+import Foundation
+import TestSupport
+import Testing
+
+@testable import SmartStore
+
+struct RegistryTests {
+  private let folder: TemporaryFolder
+  private let registry: StoreRegistry
+
+  init() throws {
+    folder = try TemporaryFolder()
+    registry = StoreRegistry(userDirectory: folder.path + "/user", globalDirectory: folder.path + "/global")
+  }
+
+  @Test func store_sameName_isTheSameObject() throws {
+    defer { registry.close() }
+    #expect(try registry.store(named: "a") === registry.store(named: "a"))
+    #expect(try registry.store(named: "a") !== registry.store(named: "a", isGlobal: true))
+    #expect(try registry.store().name == "defaultStore")
+    #expect(try registry.storeNames(isGlobal: false) == ["a", "defaultStore"])
+    #expect(try registry.storeNames(isGlobal: true) == ["a"])
+  }
+
+  @Test(arguments: ["..", ".", "../../etc/passwd", "a/b", "a\u{0}b", "é", "e\u{301}", "00D", String(repeating: "long/", count: 100), "%2e", "~"])
+  func store_anyName_staysInTheFolder(_ name: String) throws {
+    defer { registry.close() }
+    let store = try registry.store(named: name)
+    #expect(store.path.hasPrefix(folder.path + "/user/"))
+    #expect(store.path.dropFirst(folder.path.count).split(separator: "/").count == 3)
+    #expect(!store.path.contains(".."))
+    #expect(try registry.storeNames(isGlobal: false).map { Array($0.utf8) } == [Array(name.utf8)])
+    try registry.remove(named: name, isGlobal: false)
+    #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path + "/user") == [])
+  }
+
+  @Test func store_emptyName_isRefused() { #expect(code { _ = try registry.store(named: "") } == .invalidStoreName) }
+
+  @Test func remove_namesThatAreParts_takesOnlyItsOwn() throws {
+    defer { registry.close() }
+    for name in ["store", "mystore", "store2", "s"] { try registry.store(named: name).registerSoup(name, indexSpecs: [.string("a")]) }
+    try registry.store(named: "store", isGlobal: true).registerSoup("g", indexSpecs: [.string("a")])
+    try registry.remove(named: "store", isGlobal: false)
+    try registry.remove(named: "never", isGlobal: false)
+    #expect(try registry.storeNames(isGlobal: false) == ["mystore", "s", "store2"])
+    #expect(try registry.store(named: "store", isGlobal: true).soupNames() == ["g"])
+    #expect(try registry.store(named: "store").soupNames() == [])
+    try registry.removeAll(isGlobal: false)
+    #expect(try registry.storeNames(isGlobal: false) == [])
+    #expect(try registry.storeNames(isGlobal: true) == ["store"])
+  }
+
+  @Test func storeNames_comeFromDisk() throws {
+    try registry.store(named: "kept").registerSoup("s", indexSpecs: [.string("a")])
+    registry.close()
+    #expect(code { _ = try registry.store(named: "kept") } == .storeClosed)
+    let later = StoreRegistry(userDirectory: folder.path + "/user", globalDirectory: folder.path + "/global")
+    defer { later.close() }
+    #expect(try later.storeNames(isGlobal: false) == ["kept"])
+    #expect(try later.store(named: "kept").soupNames() == ["s"])
+  }
+}
