@@ -22,7 +22,8 @@ final class CursorTable: Sendable {
   func add(_ cursor: Cursor) throws -> Int64 {
     try state.withLock { state in
       guard state.open.count < Tuning.maximumCursors else {
-        throw StoreError(.tooManyCursors, "\(Tuning.maximumCursors) cursors are open; close those you are done with (closeCursor)")
+        throw StoreError(
+          .tooManyCursors, "\(Tuning.maximumCursors) cursors are open; close those you are done with (closeCursor)")
       }
       state.last += 1
       state.open[state.last] = cursor

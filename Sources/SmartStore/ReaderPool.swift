@@ -71,7 +71,10 @@ final class ReaderPool: @unchecked Sendable {
     let closing = isClosed
     pthread_cond_broadcast(condition)
     pthread_mutex_unlock(mutex)
-    if closing { reader.state.forget(); reader.connection.close() }
+    if closing {
+      reader.state.forget()
+      reader.connection.close()
+    }
   }
 
   /// Waits for the readers in use, then closes all.

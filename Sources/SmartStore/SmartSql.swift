@@ -68,13 +68,22 @@ struct SmartSql {
   }
 
   private mutating func copyLine() {
-    while i < text.count, text[i] != 0x0a { out.append(text[i]); i += 1 }
+    while i < text.count, text[i] != 0x0a {
+      out.append(text[i])
+      i += 1
+    }
   }
 
   private mutating func copyBlockComment() {
     let start = i
-    while i < text.count, i < start + 2 || !(text[i] == 0x2a && next == 0x2f) { out.append(text[i]); i += 1 }
-    for _ in 0..<2 where i < text.count { out.append(text[i]); i += 1 }
+    while i < text.count, i < start + 2 || !(text[i] == 0x2a && next == 0x2f) {
+      out.append(text[i])
+      i += 1
+    }
+    for _ in 0..<2 where i < text.count {
+      out.append(text[i])
+      i += 1
+    }
   }
 
   private mutating func string() throws {

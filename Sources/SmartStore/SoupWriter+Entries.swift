@@ -104,7 +104,8 @@ extension SoupWriter {
     let bytes = page.source.bytes, record = page.scanner.records[i]
     let isDirty = page.scanner.value(record: i, field: page.plan.firstExtra + Extra.local).kind == .true
     guard record.count <= Tuning.maximumEntryBytes else {
-      throw StoreError(.invalidEntry, "entry \(i + 1) for soup \(soup.name) has \(record.count) bytes; at most \(Tuning.maximumEntryBytes)")
+      throw StoreError(
+        .invalidEntry, "entry \(i + 1) for soup \(soup.name) has \(record.count) bytes; at most \(Tuning.maximumEntryBytes)")
     }
     projection.begin()
     let number = try id ?? takeId()
@@ -113,8 +114,10 @@ extension SoupWriter {
     values.reserveCapacity(columns.count)
     for column in columns {
       let spec = soup.specs[column.spec]
-      values.append(try stampedValue(spec, id: number) ?? projection.value(
-        page.scanner.value(record: i, field: column.spec), type: spec.type, path: spec.path, in: bytes, record: record))
+      values.append(
+        try stampedValue(spec, id: number)
+          ?? projection.value(
+            page.scanner.value(record: i, field: column.spec), type: spec.type, path: spec.path, in: bytes, record: record))
     }
     guard id != nil else {
       try insert(number, owner: nil, values)

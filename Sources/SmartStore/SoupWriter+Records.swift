@@ -66,8 +66,9 @@ extension SoupWriter {
   ) throws -> StoreOutcome {
     begin()
     var outcome = StoreOutcome()
-    let hasBases = try connection.firstValue(
-      "SELECT 1 FROM soup_bases WHERE soup = ? LIMIT 1", [.integer(soup.number)]) != nil
+    let hasBases =
+      try connection.firstValue(
+        "SELECT 1 FROM soup_bases WHERE soup = ? LIMIT 1", [.integer(soup.number)]) != nil
     let finder = try self.finder(where: "\(soup.expression(idPath)) = ?", withDirty: keepDirty || hasBases)
     var values = [IndexValue](repeating: .null, count: columns.count)
     for i in 0..<page.count where !skipping.contains(i) {

@@ -139,7 +139,8 @@ struct DatabaseTests {
     "CREATE TEMP TABLE u (v)", "PRAGMA user_version = 7", "PRAGMA query_only = 0", "PRAGMA journal_mode = DELETE",
     "PRAGMA schema_version = 9", "ATTACH ':memory:' AS x", "VACUUM", "REINDEX", "ANALYZE", "SAVEPOINT a",
     "SELECT load_extension('x')", "WITH x AS (SELECT 1) INSERT INTO t SELECT * FROM x", "SELECT fts3_tokenizer('simple')",
-    "UPDATE sqlite_master SET sql = ''", "DELETE FROM sqlite_master", "REPLACE INTO t VALUES (2)", "CREATE VIEW w AS SELECT 1", "ALTER TABLE t RENAME TO u",
+    "UPDATE sqlite_master SET sql = ''", "DELETE FROM sqlite_master", "REPLACE INTO t VALUES (2)", "CREATE VIEW w AS SELECT 1",
+    "ALTER TABLE t RENAME TO u",
   ])
   func restricted_anythingButReading_isRefused(_ sql: String) throws {
     let folder = try TemporaryFolder()

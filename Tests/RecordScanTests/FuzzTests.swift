@@ -11,7 +11,8 @@ struct FuzzTests {
     #" { "x" : [ 1 , 2.0 , "\ud834\udd1e" ] , "y" : -0.1 } "#,
   ]
 
-  private static let pool = Array(#"{}[]:,"\/bnrtu0123456789-+.eEtruefalsn x"#.utf8) + [0x09, 0x0a, 0x00, 0x1f, 0x7f, 0xc3, 0xa9, 0xff]
+  private static let pool =
+    Array(#"{}[]:,"\/bnrtu0123456789-+.eEtruefalsn x"#.utf8) + [0x09, 0x0a, 0x00, 0x1f, 0x7f, 0xc3, 0xa9, 0xff]
 
   /// Where the two parsers differ, RFC 8259 decides, and such texts are left out: Foundation takes a comma before a closing
   /// bracket, a byte order mark and other encodings of Unicode; it refuses lone surrogates and numbers no double holds.

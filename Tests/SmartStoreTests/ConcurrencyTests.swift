@@ -104,19 +104,22 @@ struct ConcurrencyTests {
   @Test func lease_oneOwnerAtATime() throws {
     let temporary = try TemporaryStore()
     func write<T>(_ body: (StoreTransaction) throws -> T) throws -> T { try temporary.store.writeBlocking(.synced, body) }
-    let first = try #require(try write { try $0.acquireLease("sync", owner: "a", now: 100, duration: 50, takeover: { _ in false }) })
+    let first = try #require(
+      try write { try $0.acquireLease("sync", owner: "a", now: 100, duration: 50, takeover: { _ in false }) })
     #expect(first == Lease(name: "sync", owner: "a", fence: 1, expiresAt: 150))
     #expect(try write { try $0.acquireLease("sync", owner: "b", now: 149, duration: 50, takeover: { _ in false }) } == nil)
     #expect(try write { try $0.acquireLease("other", owner: "b", now: 149, duration: 50, takeover: { _ in false }) }?.fence == 1)
     let renewed = try write { try $0.renewLease(first, now: 140, duration: 50) }
     #expect(renewed.expiresAt == 190)
-    let second = try #require(try write { try $0.acquireLease("sync", owner: "b", now: 190, duration: 50, takeover: { _ in false }) })
+    let second = try #require(
+      try write { try $0.acquireLease("sync", owner: "b", now: 190, duration: 50, takeover: { _ in false }) })
     #expect(second.fence == 2)
     #expect(code { try write { try $0.verify(renewed) } } == .leaseLost)
     #expect(code { _ = try write { try $0.renewLease(renewed, now: 191, duration: 50) } } == .leaseLost)
     try write { try $0.releaseLease(renewed) }
     #expect(try temporary.store.readBlocking { try $0.lease("sync") } == second, "a lost lease is not the loser's to release")
-    let third = try #require(try write { try $0.acquireLease("sync", owner: "c", now: 191, duration: 50, takeover: { $0.owner == "b" }) })
+    let third = try #require(
+      try write { try $0.acquireLease("sync", owner: "c", now: 191, duration: 50, takeover: { $0.owner == "b" }) })
     #expect(third.fence == 3)
     try write { try $0.releaseLease(third) }
     #expect(try write { try $0.acquireLease("sync", owner: "a", now: 192, duration: 50, takeover: { _ in false }) }?.fence == 4)

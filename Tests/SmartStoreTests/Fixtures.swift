@@ -60,5 +60,7 @@ extension Store {
   func finishLoading(_ soup: String) throws { try writeBlocking(.synced) { try $0.finishLoading(soup: soup) } }
 
   /// Names of the indexes over a soup's table, the only soup there is.
-  func indexNames() throws -> String { try rows("SELECT name FROM sqlite_master WHERE type = 'index' AND tbl_name LIKE 'TABLE%' ORDER BY 1") }
+  func indexNames() throws -> String {
+    try rows("SELECT name FROM sqlite_master WHERE type = 'index' AND tbl_name LIKE 'TABLE%' ORDER BY 1")
+  }
 }

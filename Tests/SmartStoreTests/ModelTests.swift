@@ -17,7 +17,8 @@ struct ModelTests {
     /// What the comparison query shows of it.
     var json: JSONValue {
       [
-        .integer(id), key.map { .string($0) } ?? .null, n.map { .integer($0) } ?? .null, .integer(isDirty ? 1 : 0), .integer(version),
+        .integer(id), key.map { .string($0) } ?? .null, n.map { .integer($0) } ?? .null, .integer(isDirty ? 1 : 0),
+        .integer(version),
         .integer(hasBase ? 1 : 0), key.map { .string($0) } ?? .null,
       ]
     }
@@ -74,7 +75,9 @@ struct ModelTests {
     let rows = try JSONValue(parsing: store.rows(sql)), expected = JSONValue.array(model.rows.map(\.json))
     #expect(rows == expected, "\(place)")
     let text = try JSONValue(parsing: store.retrieve(model.rows.map(\.id), from: "s"))
-    let stored = (text.arrayValue ?? []).map { entry -> JSONValue in [entry["_soupEntryId"] ?? "?", entry["k"] ?? .null, entry["n"] ?? .null] }
+    let stored = (text.arrayValue ?? []).map { entry -> JSONValue in
+      [entry["_soupEntryId"] ?? "?", entry["k"] ?? .null, entry["n"] ?? .null]
+    }
     #expect(stored == model.rows.map { [$0.json.arrayValue![0], $0.json.arrayValue![1], $0.json.arrayValue![2]] }, "\(place)")
   }
 
@@ -93,7 +96,11 @@ struct ModelTests {
       let found = model.rows.indices.randomElement(using: &random)
       let update = random.flag() ? found : nil
       try store.upsert("[\(text(update.map { model.rows[$0].id }, key, n, isDirty))]", into: "s")
-      if let update { model.rows[update].write(key: key, n: n, isDirty: isDirty) } else { model.add(key: key, n: n, isDirty: isDirty) }
+      if let update {
+        model.rows[update].write(key: key, n: n, isDirty: isDirty)
+      } else {
+        model.add(key: key, n: n, isDirty: isDirty)
+      }
     case 15..<45: try upsertByKey(store, &model, key, n, isDirty)
     case 45..<60: try patch(store, &model, n, isDirty, &random)
     case 60..<75: try sync(store, &model, &random)
@@ -106,7 +113,9 @@ struct ModelTests {
       model.rows = []
     case 95..<97: try temporary.reopen()
     default:
-      #expect(code { try store.upsert("[\(text(nil, "lost", n, isDirty)),\(text(999_999, key, n, isDirty))]", into: "s") } == .noSuchEntry)
+      #expect(
+        code { try store.upsert("[\(text(nil, "lost", n, isDirty)),\(text(999_999, key, n, isDirty))]", into: "s") }
+          == .noSuchEntry)
     }
   }
 
@@ -117,7 +126,11 @@ struct ModelTests {
       return
     }
     try store.upsert("[\(text(nil, key, n, isDirty))]", into: "s", by: matches.isEmpty || n == nil ? "k" : "j")
-    if let match = matches.first { model.rows[match].write(key: key, n: n, isDirty: isDirty) } else { model.add(key: key, n: n, isDirty: isDirty) }
+    if let match = matches.first {
+      model.rows[match].write(key: key, n: n, isDirty: isDirty)
+    } else {
+      model.add(key: key, n: n, isDirty: isDirty)
+    }
   }
 
   private func patch(_ store: Store, _ model: inout Model, _ n: Int64?, _ isDirty: Bool, _ random: inout Generator) throws {
@@ -136,7 +149,9 @@ struct ModelTests {
     var records: [String] = []
     for key in keys {
       let n = random.number()
-      records.append(JSONObject([("k", .string(key)), ("j", .string(key)), ("__local__", true)] + (n.map { [("n", .integer($0))] } ?? [])).text)
+      records.append(
+        JSONObject([("k", .string(key)), ("j", .string(key)), ("__local__", true)] + (n.map { [("n", .integer($0))] } ?? [])).text
+      )
       guard let i = model.matches(key).first else {
         model.add(key: key, n: n, isDirty: false)
         continue

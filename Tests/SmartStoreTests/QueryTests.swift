@@ -7,7 +7,8 @@ import Testing
 
 struct QueryTests {
   private func names() throws -> TemporaryStore {
-    let temporary = try TemporaryStore(soup: "s", [.string("Name"), .string("Id"), .integer("n"), .json1("j"), .string("tags.t")])
+    let temporary = try TemporaryStore(
+      soup: "s", [.string("Name"), .string("Id"), .integer("n"), .json1("j"), .string("tags.t")])
     try temporary.store.upsert(
       """
       [{"Name":"Todd Stellanova","Id":"00300A","n":10,"j":10,"tags":[{"t":"grey"},{"t":"red"}]},
@@ -51,16 +52,20 @@ struct QueryTests {
   @Test func query_selectPaths_givesRows() throws {
     let temporary = try names(), store = temporary.store
     #expect(
-      try store.found(#"{"queryType":"range","orderPath":"n","selectPaths":["Name","n","gone","tags.t","j","n"],"pageSize":2}"#, in: "s")
+      try store.found(
+        #"{"queryType":"range","orderPath":"n","selectPaths":["Name","n","gone","tags.t","j","n"],"pageSize":2}"#, in: "s")
         == #"[["Pro Bono Bonobo",9,null,"[\"grey\"]",9,9],["Todd Stellanova",10,null,"[\"grey\",\"red\"]",10,10]]"#)
-    #expect(try store.found(#"{"queryType":"range","orderPath":"n","selectPaths":["_soupEntryId"],"pageSize":1}"#, in: "s") == "[[2]]")
     #expect(
-      try store.found(#"{"queryType":"exact","indexPath":"n","matchKey":9,"selectPaths":["_soup"]}"#, in: "s").hasPrefix(#"[[{"_soupEntryId":2"#))
+      try store.found(#"{"queryType":"range","orderPath":"n","selectPaths":["_soupEntryId"],"pageSize":1}"#, in: "s") == "[[2]]")
+    #expect(
+      try store.found(#"{"queryType":"exact","indexPath":"n","matchKey":9,"selectPaths":["_soup"]}"#, in: "s").hasPrefix(
+        #"[[{"_soupEntryId":2"#))
   }
 
   @Test(arguments: [
     ("{}", "queryType"), (#"{"queryType":null}"#, "queryType"), (#"{"queryType":"all"}"#, "queryType"),
-    (#"{"queryType":"exact","matchKey":"a"}"#, "indexPath"), (#"{"queryType":"exact","indexPath":"a","matchKey":null}"#, "matchKey"),
+    (#"{"queryType":"exact","matchKey":"a"}"#, "indexPath"),
+    (#"{"queryType":"exact","indexPath":"a","matchKey":null}"#, "matchKey"),
     (#"{"queryType":"like","indexPath":"a"}"#, "likeKey"), (#"{"queryType":"like","likeKey":"a"}"#, "indexPath"),
     (#"{"queryType":"range","beginKey":1}"#, "indexPath"), (#"{"queryType":"range","order":"up"}"#, "order"),
     (#"{"queryType":"range","pageSize":0}"#, "pageSize"), (#"{"queryType":"range","pageSize":-5}"#, "pageSize"),
@@ -68,7 +73,8 @@ struct QueryTests {
     (#"{"queryType":"range","selectPaths":[]}"#, "selectPaths"), (#"{"queryType":"range","selectPaths":[1]}"#, "selectPaths"),
     (#"{"queryType":"smart"}"#, "smartSql"), (#"{"queryType":"smart","smartSql":3}"#, "smartSql"),
     (#"{"queryType":"range","args":[1]}"#, "args"), (#"{"queryType":"smart","smartSql":"x","args":[[]]}"#, "args"),
-    (#"{"queryType":"exact","indexPath":"a","matchKey":[]}"#, "matchKey"), (#"{"queryType":"match","indexPath":"a","matchKey":"b"}"#, "queryType"),
+    (#"{"queryType":"exact","indexPath":"a","matchKey":[]}"#, "matchKey"),
+    (#"{"queryType":"match","indexPath":"a","matchKey":"b"}"#, "queryType"),
   ])
   func spec_bad_namesTheField(_ text: String, _ field: String) throws {
     let error = failure { _ = try spec(text) }
@@ -78,7 +84,9 @@ struct QueryTests {
 
   @Test func query_specMadeByHand_isCheckedToo() throws {
     let temporary = try names(), store = temporary.store
-    for size in [0, -1, .max, .min] { #expect(code { _ = try store.openCursor(.smart("SELECT 1", pageSize: size), soup: nil) } == .invalidQuerySpec) }
+    for size in [0, -1, .max, .min] {
+      #expect(code { _ = try store.openCursor(.smart("SELECT 1", pageSize: size), soup: nil) } == .invalidQuerySpec)
+    }
     #expect(code { _ = try store.query(QuerySpec(kind: .exact), soup: "s") } == .invalidQuerySpec)
     #expect(code { _ = try store.query(QuerySpec(kind: .range), soup: nil) } == .invalidQuerySpec)
     #expect(try store.query(.smart("SELECT 1", pageSize: 100), pageIndex: .max) == Array("[]".utf8))
@@ -95,7 +103,10 @@ struct QueryTests {
     (#"{"queryType":"exact","indexPath":"Name","matchKey":"Robot"}"#, "SEARCH TABLE_1 USING INDEX TABLE_1_0_idx"),
     (#"{"queryType":"range","indexPath":"j","beginKey":1}"#, "SEARCH TABLE_1 USING INDEX TABLE_1_3_idx"),
     (#"{"queryType":"range","indexPath":"n","orderPath":"n"}"#, "SCAN TABLE_1 USING INDEX TABLE_1_2_idx"),
-    (#"{"queryType":"exact","indexPath":"Name","matchKey":"a","selectPaths":["Name"]}"#, "SEARCH TABLE_1 USING COVERING INDEX TABLE_1_0_idx"),
+    (
+      #"{"queryType":"exact","indexPath":"Name","matchKey":"a","selectPaths":["Name"]}"#,
+      "SEARCH TABLE_1 USING COVERING INDEX TABLE_1_0_idx"
+    ),
     (#"{"queryType":"exact","indexPath":"gone","matchKey":"a"}"#, "SCAN TABLE_1"),
   ])
   func query_indexedPath_usesItsIndex(_ text: String, _ plan: String) throws {
@@ -113,11 +124,15 @@ struct QueryTests {
     let temporary = try TemporaryStore(soup: "s", [.integer("k")]), store = temporary.store
     try store.upsert("[" + (1...42).map { #"{"k":\#($0)}"# }.joined(separator: ",") + "]", into: "s")
     func page(_ text: [UInt8]) throws -> JSONObject { try #require(JSONValue(parsing: text).objectValue) }
-    let first = try page(store.openCursor(try spec(#"{"queryType":"range","indexPath":"k","orderPath":"k","pageSize":20}"#), soup: "s"))
-    #expect(first.keys == ["cursorId", "currentPageIndex", "pageSize", "totalEntries", "totalPages", "currentPageOrderedEntries"])
+    let first = try page(
+      store.openCursor(try spec(#"{"queryType":"range","indexPath":"k","orderPath":"k","pageSize":20}"#), soup: "s"))
+    #expect(
+      first.keys == ["cursorId", "currentPageIndex", "pageSize", "totalEntries", "totalPages", "currentPageOrderedEntries"])
     #expect([first["currentPageIndex"], first["pageSize"], first["totalEntries"], first["totalPages"]] == [0, 20, 42, 3])
     let id = try #require(first["cursorId"]?.integerValue)
-    for (asked, index, count, firstKey) in [(1, 1, 20, 21), (2, 2, 2, 41), (99, 2, 2, 41), (-3, 0, 20, 1), (Int64.max, 2, 2, 41)] as [(Int64, Int64, Int, Int64)] {
+    for (asked, index, count, firstKey) in [(1, 1, 20, 21), (2, 2, 2, 41), (99, 2, 2, 41), (-3, 0, 20, 1), (Int64.max, 2, 2, 41)]
+      as [(Int64, Int64, Int, Int64)]
+    {
       let moved = try page(store.moveCursor(id, toPageIndex: asked))
       #expect(moved["currentPageIndex"] == .integer(index))
       #expect(moved["currentPageOrderedEntries"]?.arrayValue?.count == count)

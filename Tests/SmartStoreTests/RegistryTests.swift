@@ -22,7 +22,9 @@ struct RegistryTests {
     #expect(try registry.storeNames(isGlobal: true) == ["a"])
   }
 
-  @Test(arguments: ["..", ".", "../../etc/passwd", "a/b", "a\u{0}b", "é", "e\u{301}", "00D", String(repeating: "long/", count: 100), "%2e", "~"])
+  @Test(arguments: [
+    "..", ".", "../../etc/passwd", "a/b", "a\u{0}b", "é", "e\u{301}", "00D", String(repeating: "long/", count: 100), "%2e", "~",
+  ])
   func store_anyName_staysInTheFolder(_ name: String) throws {
     defer { registry.close() }
     let store = try registry.store(named: name)
@@ -38,7 +40,9 @@ struct RegistryTests {
 
   @Test func remove_namesThatAreParts_takesOnlyItsOwn() throws {
     defer { registry.close() }
-    for name in ["store", "mystore", "store2", "s"] { try registry.store(named: name).registerSoup(name, indexSpecs: [.string("a")]) }
+    for name in ["store", "mystore", "store2", "s"] {
+      try registry.store(named: name).registerSoup(name, indexSpecs: [.string("a")])
+    }
     try registry.store(named: "store", isGlobal: true).registerSoup("g", indexSpecs: [.string("a")])
     try registry.remove(named: "store", isGlobal: false)
     try registry.remove(named: "never", isGlobal: false)

@@ -41,7 +41,9 @@ struct SoupTests {
   func register_freeFormName_works(_ name: String) throws {
     let temporary = try TemporaryStore(soup: name, [.string("a")])
     try temporary.store.upsert(#"[{"a":"x"}]"#, into: name)
-    #expect(try temporary.store.found(#"{"queryType":"exact","indexPath":"a","matchKey":"x","selectPaths":["a"]}"#, in: name) == #"[["x"]]"#)
+    #expect(
+      try temporary.store.found(#"{"queryType":"exact","indexPath":"a","matchKey":"x","selectPaths":["a"]}"#, in: name)
+        == #"[["x"]]"#)
     #expect(try temporary.store.soupExists(name))
   }
 
@@ -67,7 +69,9 @@ struct SoupTests {
 
   @Test func indexSpecs_badJSON_namesPositionAndWord() {
     func message(_ text: String) -> String? { failure { _ = try IndexSpec.list(JSONValue(parsing: text)) }?.message }
-    #expect(message(#"[{"path":"a","type":"string"},{"path":"b","type":"text"}]"#)?.contains("index spec 2 (b): unknown type 'text'") == true)
+    #expect(
+      message(#"[{"path":"a","type":"string"},{"path":"b","type":"text"}]"#)?.contains("index spec 2 (b): unknown type 'text'")
+        == true)
     #expect(message(#"[{"type":"string"}]"#)?.contains("'path'") == true)
     #expect(message(#"[{"path":"a"}]"#)?.contains("'type'") == true)
     #expect(message(#"{}"#)?.contains("object") == true)
@@ -133,7 +137,8 @@ struct SoupTests {
   }
 
   @Test func configuration_soups_areRegisteredOnce() throws {
-    let text = #"{"soups":[{"soupName":"a","indexes":[{"path":"x","type":"string"}]},{"soupName":"b","indexes":[{"path":"y","type":"json1"}]}]}"#
+    let text =
+      #"{"soups":[{"soupName":"a","indexes":[{"path":"x","type":"string"}]},{"soupName":"b","indexes":[{"path":"y","type":"json1"}]}]}"#
     let temporary = try TemporaryStore(soup: "a", [.integer("old")])
     try StoreConfiguration(JSONFile(name: "userstore.json", text: Array(text.utf8))).apply(to: temporary.store)
     #expect(try temporary.store.soupNames() == ["a", "b"])
@@ -144,7 +149,8 @@ struct SoupTests {
   @Test(arguments: [
     ("[]", ["object"]), (#"{"soups":3}"#, ["soups"]), (#"{}"#, ["soups"]), ("{\"soups\":[],\n\"soup\":1}", [":2", "'soup'"]),
     (#"{"soups":[{"indexes":[]}]}"#, ["soupName"]), (#"{"soups":[{"soupName":"s","index":[]}]}"#, ["'index'", "s"]),
-    (#"{"soups":[{"soupName":"s","indexes":[]}]}"#, ["'indexes'", "(s)"]), (#"{"soups":[{"soupName":"s"}]}"#, ["'indexes'", "(s)"]),
+    (#"{"soups":[{"soupName":"s","indexes":[]}]}"#, ["'indexes'", "(s)"]),
+    (#"{"soups":[{"soupName":"s"}]}"#, ["'indexes'", "(s)"]),
     (#"{"soups":[{"soupName":"s","indexes":[{"path":"a","type":"x"}]}]}"#, ["'indexes'", "(s)", "'x'"]),
     (#"{"soups":[{"soupName":"a:b","indexes":[{"path":"a","type":"string"}]}]}"#, ["'soupName'", "a:b"]),
     (

@@ -23,7 +23,9 @@ struct StoreFileTests {
     let store = try Store(name: "x", isGlobal: false, path: folder.path + "/a/b/store.sqlite")
     defer { store.close() }
     try store.registerSoup("s", indexSpecs: [.string("a")])
-    let names = try store.rows("SELECT group_concat(name) FROM (SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite%' ORDER BY 1)")
+    let names = try store.rows(
+      "SELECT group_concat(name) FROM (SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite%' ORDER BY 1)"
+    )
     #expect(names == #"[["TABLE_1,leases,long_operations_status,outbox,soup_attrs,soup_bases,soup_index_map,soup_members"]]"#)
     for file in ["store.sqlite", "store.sqlite-wal"] {
       let attributes = try FileManager.default.attributesOfItem(atPath: folder.path + "/a/b/" + file)
@@ -103,7 +105,8 @@ struct StoreFileTests {
     let temporary = try TemporaryStore(soup: "s", [.string("a")]), store = temporary.store
     let before = try store.databaseSize()
     #expect(before > 0)
-    try store.upsert("[" + (0..<100).map { #"{"a":"\#(String(repeating: "x", count: 1000))\#($0)"}"# }.joined(separator: ",") + "]", into: "s")
+    try store.upsert(
+      "[" + (0..<100).map { #"{"a":"\#(String(repeating: "x", count: 1000))\#($0)"}"# }.joined(separator: ",") + "]", into: "s")
     #expect(try store.databaseSize() > before)
   }
 

@@ -33,9 +33,11 @@ struct SyncRecordTests {
   }
 
   @Test func store_overlayTextWithEscapes_isTheSameInEveryRow() throws {
-    let temporary = try TemporaryStore(soup: "s", [.string("Id"), .string("tag"), .string("list"), .string("gone.x")]), store = temporary.store
+    let temporary = try TemporaryStore(soup: "s", [.string("Id"), .string("tag"), .string("list"), .string("gone.x")]),
+      store = temporary.store
     try store.sync(
-      #"[{"Id":"\u0041\n","gone":{"x":"1"}},{"Id":"\u0042\t\t\t\t"}]"#, into: "s", overlay: ["tag": "q\"\n", "list": ["a/b"]], removing: ["gone"])
+      #"[{"Id":"\u0041\n","gone":{"x":"1"}},{"Id":"\u0042\t\t\t\t"}]"#, into: "s", overlay: ["tag": "q\"\n", "list": ["a/b"]],
+      removing: ["gone"])
     #expect(
       try store.rows("SELECT {s:Id}, {s:tag}, {s:list}, {s:gone.x} FROM {s}")
         == #"[["A\n","q\"\n","[\"a\\/b\"]",null],["B\t\t\t\t","q\"\n","[\"a\\/b\"]",null]]"#)
@@ -57,7 +59,8 @@ struct SyncRecordTests {
     try store.sync(#"[{"Id":"a","Name":"1"},{"Id":"b","Name":"2"}]"#, into: "s", overlay: SyncRecordTests.clean)
     try store.upsert(#"[{"Id":"a","Name":"mine","__local__":true}]"#, into: "s", by: "Id")
     #expect(try store.base(1, in: "s")?.contains(#""Name":"1""#) == true)
-    let kept = try store.sync(#"[{"Id":"a","Name":"8"},{"Id":"b","Name":"9"}]"#, into: "s", overlay: SyncRecordTests.clean, keepDirty: true)
+    let kept = try store.sync(
+      #"[{"Id":"a","Name":"8"},{"Id":"b","Name":"9"}]"#, into: "s", overlay: SyncRecordTests.clean, keepDirty: true)
     #expect(kept == StoreOutcome(stored: 1, created: 0, keptDirty: 1))
     #expect(try store.rows("SELECT {s:Name} FROM {s} ORDER BY {s:Id}") == #"[["mine"],["9"]]"#)
     try store.sync(#"[{"Id":"a","Name":"8"}]"#, into: "s", overlay: SyncRecordTests.clean)
@@ -84,10 +87,14 @@ struct SyncRecordTests {
     let temporary = try soup(), store = temporary.store
     try store.upsert(#"[{"Id":"a","w" : 1.50,"Name":"x","gone":1}]"#, into: "s")
     let patched = try store.writeBlocking(.synced) { transaction in
-      try (transaction.patch(1, in: "s", setting: ["Name": "y", "k": 2], removing: ["gone"]), transaction.patch(9, in: "s", setting: [:]))
+      try (
+        transaction.patch(1, in: "s", setting: ["Name": "y", "k": 2], removing: ["gone"]),
+        transaction.patch(9, in: "s", setting: [:])
+      )
     }
     #expect(patched == (true, false))
-    #expect(String(decoding: try store.retrieve([1], from: "s"), as: UTF8.self).hasSuffix(#","Id":"a","w" : 1.50,"Name":"y","k":2}]"#))
+    #expect(
+      String(decoding: try store.retrieve([1], from: "s"), as: UTF8.self).hasSuffix(#","Id":"a","w" : 1.50,"Name":"y","k":2}]"#))
     #expect(try store.rows("SELECT {s:Name} FROM {s}") == #"[["y"]]"#)
   }
 
@@ -155,7 +162,8 @@ struct SyncRecordTests {
     let temporary = try soup(), store = temporary.store
     try store.sync(#"[{"Id":"a","Name":"1"},{"Id":"a","Name":"2"}]"#, into: "s", expecting: 20_000)
     let here = ProcessIdentity.current
-    let dead = LoadMark(idPath: "Id", process: ProcessIdentity(bootId: here.bootId, pid: here.pid, startTicks: here.startTicks + 1))
+    let dead = LoadMark(
+      idPath: "Id", process: ProcessIdentity(bootId: here.bootId, pid: here.pid, startTicks: here.startTicks + 1))
     try store.writeBlocking(.synced) { try $0.connection.run("UPDATE soup_attrs SET loading = ?", [.text(dead.text)]) }
     try temporary.reopen()
     #expect(try temporary.store.indexNames().contains("TABLE_1_0_idx"))
@@ -168,6 +176,8 @@ struct SyncRecordTests {
     try temporary.store.sync(#"[{"Id":"a"}]"#, into: "s", expecting: 20_000)
     try temporary.reopen()
     #expect(try temporary.store.indexNames() == "[]")
-    #expect(try temporary.store.found(#"{"queryType":"exact","indexPath":"Id","matchKey":"a","selectPaths":["Id"]}"#, in: "s") == #"[["a"]]"#)
+    #expect(
+      try temporary.store.found(#"{"queryType":"exact","indexPath":"Id","matchKey":"a","selectPaths":["Id"]}"#, in: "s")
+        == #"[["a"]]"#)
   }
 }
