@@ -2,6 +2,7 @@
 #include <lua5.4/lauxlib.h>
 #include <lua5.4/lua.h>
 
+#include "tureen.h"
 #include "tureen_bridge.h"
 
 /* Makes a bridge to a host set up from the environment, in the Swift target Tureen: 1, or 0 when it cannot. */

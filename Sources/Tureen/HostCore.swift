@@ -65,7 +65,7 @@ final class HostCore: Sendable {
     let keeps = org.keepsSession, logger = Logger(label: "tureen.host")
     let stored = keeps ? FileSystem.read(path).flatMap { try? JSONValue(parsing: $0) }.flatMap { Session(json: $0) } : nil
     return SalesforceClient(
-      session: stored, credentials: try org.credentials(), apiVersion: apiVersion,
+      session: stored, credentials: try org.credentials(), apiVersion: apiVersion, observer: SyncTrafficObserver(),
       onSessionChange: { session in
         guard keeps else { return }
         do {

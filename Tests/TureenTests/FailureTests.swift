@@ -11,7 +11,7 @@ import Tureen
     smartstore.registerSoup("contacts", SPECS)
     local function run(target, name)
       mobilesync.syncDown(target, "contacts", OVERWRITE, name, function(sync)
-        if sync.status ~= "RUNNING" then note("end", sync.status) end
+        if sync.status ~= "RUNNING" then note("end", sync.status); note("retries", sync.retries) end
       end, function(err)
         note("error", { domain = err.domain, code = err.code, message = err.message, status = err.status, body = err.body,
           state = err.sync and err.sync.status })
@@ -45,6 +45,7 @@ import Tureen
     }
     try await runner.run(Self.syncDown + "run(CONTACTS)")
     #expect(runner.noted("end") == ["DONE"])
+    #expect(runner.noted("retries") == [1])
     #expect(runner.noted("error").isEmpty)
     await runner.server.stop()
   }
