@@ -60,6 +60,13 @@ public struct JSONWalker {
 
   @inlinable @inline(__always)
   public mutating func skipWhitespace() {
+    // Nearly always there is none.
+    guard p < end, p.pointee <= 0x20 else { return }
+    skipBlanks()
+  }
+
+  @inline(never) @usableFromInline
+  mutating func skipBlanks() {
     while p < end {
       let c = p.pointee
       guard c == 0x20 || c == 0x0a || c == 0x0d || c == 0x09 else { return }
@@ -83,39 +90,46 @@ public struct JSONWalker {
   /// - Returns: True when the contents hold an escape.
   @inlinable @inline(__always)
   public mutating func skipString() throws(ScanError) -> Bool {
-    let start = p
-    var escaped = false, high: UInt64 = 0
+    // A copy that stays in a register; `p` itself is written at the end, and before anything else looks at it.
+    let start = p, end = end
+    var q = start, escaped = false, high: UInt64 = 0
     while true {
-      if p + 8 <= end {
-        let w = UnsafeRawPointer(p).loadUnaligned(as: UInt64.self)
-        let q = w ^ 0x2222_2222_2222_2222, b = w ^ 0x5c5c_5c5c_5c5c_5c5c
+      if q + 8 <= end {
+        let w = UnsafeRawPointer(q).loadUnaligned(as: UInt64.self)
+        let quote = w ^ 0x2222_2222_2222_2222, backslash = w ^ 0x5c5c_5c5c_5c5c_5c5c
         let ones: UInt64 = 0x0101_0101_0101_0101
         let hit =
-          ((q &- ones) & ~q | (b &- ones) & ~b | (w &- 0x2020_2020_2020_2020) & ~w) & 0x8080_8080_8080_8080
+          ((quote &- ones) & ~quote | (backslash &- ones) & ~backslash | (w &- 0x2020_2020_2020_2020) & ~w)
+          & 0x8080_8080_8080_8080
         high |= w
         if hit == 0 {
-          p += 8
+          q += 8
           continue
         }
-        p += hit.trailingZeroBitCount >> 3
+        q += hit.trailingZeroBitCount >> 3
       } else {
-        guard p < end else { throw failure("unterminated string") }
-        high |= UInt64(p.pointee)
+        guard q < end else {
+          p = q
+          throw failure("unterminated string")
+        }
+        high |= UInt64(q.pointee)
       }
-      let c = p.pointee
+      let c = q.pointee
       if c == 0x22 {
         // `high` may hold bytes behind the quote: then the check is made once too often, never too seldom.
-        if high & 0x8080_8080_8080_8080 != 0 { try checkUTF8(from: start, to: p) }
-        p += 1
+        if high & 0x8080_8080_8080_8080 != 0 { try checkUTF8(from: start, to: q) }
+        p = q + 1
         return escaped
       }
+      p = q
       if c == 0x5c {
         escaped = true
         try skipEscape()
+        q = p
       } else if c < 0x20 {
         throw failure("control character in a string")
       } else {
-        p += 1
+        q += 1
       }
     }
   }
