@@ -1,3 +1,5 @@
+import RecordScan
+
 /// The text of a JSON file with what its messages need: its name, and the lines its keys stand on.
 public struct JSONFile: Sendable {
   /// As shown to people.
@@ -27,21 +29,67 @@ public struct JSONFile: Sendable {
     Problem(description: "\(name)\(line(ofKey: key).map { ":\($0)" } ?? ""): '\(key)' \(what)")
   }
 
+  /// A problem with a key of one element of a first-level list; without such a key, the line is the element's.
+  /// - Parameter position: Counted from 0.
+  public func problem(key: String, of position: Int, in list: String, _ what: String) -> Problem {
+    let place = element(position, of: list) ?? 0..<text.count
+    let at = offset(ofKey: key, in: place) ?? place.lowerBound
+    return Problem(description: "\(name):\(line(at: at)): '\(key)' \(what)")
+  }
+
   /// A problem with the file as a whole.
   public func problem(_ what: String) -> Problem { Problem(description: "\(name): \(what)") }
 
   /// The line, counted from 1, of the first member with this key; nil when there is none.
-  public func line(ofKey key: String) -> Int? {
+  public func line(ofKey key: String) -> Int? { offset(ofKey: key, in: 0..<text.count).map(line) }
+
+  private func line(at offset: Int) -> Int { text[..<offset].reduce(1) { $1 == 0x0a ? $0 + 1 : $0 } }
+
+  private func offset(ofKey key: String, in place: Range<Int>) -> Int? {
     var quoted: [UInt8] = []
     JSONText.appendQuoted(key, to: &quoted)
-    var i = 0
-    while i + quoted.count <= text.count {
+    var i = place.lowerBound
+    while i + quoted.count <= place.upperBound {
       if text[i..<(i + quoted.count)].elementsEqual(quoted) {
         let rest = text[(i + quoted.count)...].drop { $0 == 0x20 || ($0 >= 0x09 && $0 <= 0x0d) }
-        if rest.first == 0x3a { return text[..<i].reduce(1) { $1 == 0x0a ? $0 + 1 : $0 } }
+        if rest.first == 0x3a { return i }
       }
       i += 1
     }
     return nil
+  }
+
+  /// Where an element of a first-level list stands; nil when there is none.
+  private func element(_ position: Int, of list: String) -> Range<Int>? {
+    text.withUnsafeBytes { bytes in
+      var walker = JSONWalker(bytes)
+      return try? walker.element(position, of: Array(list.utf8))
+    }
+  }
+}
+
+extension JSONWalker {
+  fileprivate mutating func element(_ position: Int, of list: [UInt8]) throws(ScanError) -> Range<Int>? {
+    skipWhitespace()
+    try expect(0x7b, "expected an object")
+    while true {
+      skipWhitespace()
+      let isList = try key() == list
+      skipWhitespace()
+      if isList { break }
+      _ = try skipValue(depth: 1)
+      skipWhitespace()
+      try expect(0x2c, "',' is missing")
+    }
+    try expect(0x5b, "expected an array")
+    for _ in 0..<position {
+      _ = try skipValue(depth: 2)
+      skipWhitespace()
+      try expect(0x2c, "',' is missing")
+    }
+    skipWhitespace()
+    let start = offset
+    _ = try skipValue(depth: 2)
+    return start..<offset
   }
 }

@@ -97,7 +97,7 @@ public final class HTTPTransport: Sendable {
       defer { state.waitingForClose = [] }
       return state.waitingForClose
     }
-    waiting.forEach { $0.resume() }
+    for waiter in waiting { waiter.resume() }
   }
 
   // MARK: Who is inside

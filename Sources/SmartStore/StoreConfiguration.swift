@@ -22,7 +22,8 @@ public struct StoreConfiguration: Sendable {
     for (i, entry) in entries.enumerated() {
       let soup = try StoreConfiguration.soup(entry, i + 1, file)
       guard !soups.contains(where: { $0.name == soup.name }) else {
-        throw StoreConfiguration.invalid(file.problem(key: "soupName", "of soup \(i + 1): '\(soup.name)' is used twice"))
+        throw StoreConfiguration.invalid(
+          file.problem(key: "soupName", of: i, in: "soups", "of soup \(i + 1): '\(soup.name)' is used twice"))
       }
       soups.append(soup)
     }
@@ -31,22 +32,24 @@ public struct StoreConfiguration: Sendable {
 
   private static func soup(_ entry: JSONValue, _ number: Int, _ file: JSONFile) throws(StoreError) -> SoupDefinition {
     guard let members = entry.objectValue, let name = members["soupName"]?.stringValue else {
-      throw invalid(file.problem(key: "soupName", "of soup \(number) must be a string"))
+      throw invalid(file.problem(key: "soupName", of: number - 1, in: "soups", "of soup \(number) must be a string"))
     }
     for key in members.keys where key != "soupName" && key != "indexes" {
-      throw invalid(file.problem(key: key, "of soup \(number) (\(name)) is not known; known: soupName, indexes"))
+      throw invalid(
+        file.problem(
+          key: key, of: number - 1, in: "soups", "of soup \(number) (\(name)) is not known; known: soupName, indexes"))
     }
     do {
       try Soup.validate(name: name)
     } catch {
-      throw invalid(file.problem(key: "soupName", "of soup \(number): \(error.message)"))
+      throw invalid(file.problem(key: "soupName", of: number - 1, in: "soups", "of soup \(number): \(error.message)"))
     }
     do {
       let specs = try IndexSpec.list(members["indexes"] ?? .null)
       try IndexSpec.validate(specs, soup: name)
       return SoupDefinition(name: name, indexSpecs: specs)
     } catch {
-      throw invalid(file.problem(key: "indexes", "of soup \(number) (\(name)): \(error.message)"))
+      throw invalid(file.problem(key: "indexes", of: number - 1, in: "soups", "of soup \(number) (\(name)): \(error.message)"))
     }
   }
 

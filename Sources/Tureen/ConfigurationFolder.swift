@@ -53,22 +53,30 @@ struct ConfigurationFolder: Sendable {
     guard let top = file.value.objectValue else { throw file.problem("must hold an object") }
     for key in top.keys where key != "syncs" { throw file.problem(key: key, "is not known here; known: syncs") }
     guard let entries = top["syncs"]?.arrayValue else { throw file.problem(key: "syncs", "must be an array") }
-    let known = ["syncName", "syncType", "soupName", "target", "options"]
     for (i, entry) in entries.enumerated() {
       let number = i + 1
-      guard let members = entry.objectValue else { throw file.problem(key: "syncs", "holds \(entry.kindName) as entry \(number)") }
-      let label = members["syncName"]?.stringValue.map { "\(number) (\($0))" } ?? "\(number)"
-      for (key, value) in members {
-        guard known.contains(key) else {
-          throw file.problem(key: key, "of entry \(label) is not known; known: \(known.joined(separator: ", "))")
-        }
-        let isObject = key == "target" || key == "options"
-        guard isObject ? value.objectValue != nil : value.stringValue != nil else {
-          throw file.problem(key: key, "of entry \(label) must be \(isObject ? "an object" : "a string"), not \(value.kindName)")
-        }
+      guard let members = entry.objectValue else {
+        throw file.problem(key: "syncs", "holds \(entry.kindName) as entry \(number)")
       }
+      try check(members, at: i, in: file)
     }
     return file
+  }
+
+  /// The keys of one entry of a file of syncs.
+  private static func check(_ members: JSONObject, at position: Int, in file: JSONFile) throws {
+    let known = ["syncName", "syncType", "soupName", "target", "options"]
+    let label = "\(position + 1)" + (members["syncName"]?.stringValue.map { " (\($0))" } ?? "")
+    for (key, value) in members {
+      func problem(_ what: String) -> JSONFile.Problem {
+        file.problem(key: key, of: position, in: "syncs", "of entry \(label) \(what)")
+      }
+      guard known.contains(key) else { throw problem("is not known; known: \(known.joined(separator: ", "))") }
+      let isObject = key == "target" || key == "options"
+      guard isObject ? value.objectValue != nil : value.stringValue != nil else {
+        throw problem("must be \(isObject ? "an object" : "a string"), not \(value.kindName)")
+      }
+    }
   }
 
   private mutating func takeBootConfig(_ file: JSONFile) throws {

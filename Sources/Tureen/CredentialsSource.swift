@@ -24,8 +24,10 @@ struct CredentialsSource {
       .noSuchOrg,
       address == nil
         ? "no org is known by the name '\(org)': give its address, or keep its credentials in \(kept)"
-        : "nothing to sign in to \(org) with: set TUREEN_CLIENT_ID, TUREEN_CLIENT_SECRET, TUREEN_USERNAME and TUREEN_PASSWORD, or name a file with TUREEN_CREDENTIALS"
-    )
+        : """
+        nothing to sign in to \(org) with: set TUREEN_CLIENT_ID, TUREEN_CLIENT_SECRET, TUREEN_USERNAME and TUREEN_PASSWORD, \
+        or name a file with TUREEN_CREDENTIALS
+        """)
   }
 
   private func environment(_ address: String) -> Found? {
@@ -50,7 +52,9 @@ struct CredentialsSource {
       guard var fields = file.value.objectValue else { throw file.problem("must hold an object") }
       let known = ["loginUrl", "clientId", "clientSecret", "username", "password", "refreshToken"]
       for (key, value) in fields {
-        guard known.contains(key) else { throw file.problem(key: key, "is not known here; known: \(known.joined(separator: ", "))") }
+        guard known.contains(key) else {
+          throw file.problem(key: key, "is not known here; known: \(known.joined(separator: ", "))")
+        }
         guard value.stringValue != nil else { throw file.problem(key: key, "must be a string, not \(value.kindName)") }
       }
       if let defaultURL { fields["loginUrl"] = fields["loginUrl"] ?? .string(defaultURL) }

@@ -43,7 +43,8 @@ struct Org: Sendable {
     let path = sandboxCredentialsPath(home: home)
     guard FileSystem.exists(path) else {
       throw HostError(
-        .noSuchOrg, "no sandbox org is running under \(home); start one with `tureen sandbox --home \(home)`, or choose another org")
+        .noSuchOrg,
+        "no sandbox org is running under \(home); start one with `tureen sandbox --home \(home)`, or choose another org")
     }
     return try CredentialsSource.read(path, defaultURL: nil).credentials
   }

@@ -14,12 +14,16 @@ final class InterruptWatch: Sendable {
       signal(number, SIG_IGN)
       return DispatchSource.makeSignalSource(signal: number, queue: queue)
     }
+    // A signal that comes before its source is registered would be lost: nothing runs before that.
+    let registered = DispatchSemaphore(value: 0)
     for source in sources {
       source.setEventHandler { [self] in
         if count.add(1, ordering: .sequentiallyConsistent).oldValue == 0 { onFirst() } else { _exit(130) }
       }
+      source.setRegistrationHandler { registered.signal() }
       source.resume()
     }
+    for _ in sources { registered.wait() }
   }
 
   var happened: Bool { count.load(ordering: .sequentiallyConsistent) > 0 }

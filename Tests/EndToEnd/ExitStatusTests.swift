@@ -65,7 +65,10 @@ import Testing
   @Test(arguments: [
     ("bootconfig.json", "{\n  \"appName\": \"x\",\n  \"wrongKey\": 1\n}", 3, "wrongKey"),
     ("bootconfig.json", "{\n  \"apiVersion\": 66\n}", 2, "apiVersion"),
-    ("userstore.json", "{ \"soups\": [\n { \"soupName\": \"a\", \"indexes\": [ { \"path\": \"Id\", \"type\": \"strin\" } ] } ] }", 2, "strin"),
+    (
+      "userstore.json",
+      "{ \"soups\": [\n { \"soupName\": \"a\", \"indexes\": [ { \"path\": \"Id\", \"type\": \"strin\" } ] } ] }", 2, "strin"
+    ),
     ("globalstore.json", "{ \"soups\": [\n { \"soupName\": 5, \"indexes\": [] } ] }", 2, "soupName"),
     ("usersyncs.json", "{ \"syncs\": [\n { \"syncName\": \"a\", oops } ] }", 2, "JSON"),
   ])

@@ -192,19 +192,20 @@ import Testing
   }
 
   @Test func twoStates_onTwoThreads_areIndependent() async throws {
-    let text = Self.prelude + """
-      local count, done = 0, 0
-      tureen.on("sync", function(detail) count = count + 1 end)
-      for i = 1, 200 do
-        smartstore.upsertSoupEntries("s" .. i, { { n = i } }, function(echo)
-          check(echo.arguments.soupName == "s" .. i)
-          done = done + 1
-        end)
-      end
-      mobilesync.syncDown({ steps = { "RUNNING", "DONE" } }, "s", {})
-      check(tureen.run())
-      check(done == 200 and count == 2, done)
-      """
+    let text =
+      Self.prelude + """
+        local count, done = 0, 0
+        tureen.on("sync", function(detail) count = count + 1 end)
+        for i = 1, 200 do
+          smartstore.upsertSoupEntries("s" .. i, { { n = i } }, function(echo)
+            check(echo.arguments.soupName == "s" .. i)
+            done = done + 1
+          end)
+        end
+        mobilesync.syncDown({ steps = { "RUNNING", "DONE" } }, "s", {})
+        check(tureen.run())
+        check(done == 200 and count == 2, done)
+        """
     let outcomes = await withTaskGroup(of: ScriptState.Outcome?.self) { group in
       for _ in 0..<2 { group.addTask { try? ScriptState(host: FakeHost()).run(text: text) } }
       return await group.reduce(into: []) { $0.append($1) }

@@ -72,7 +72,9 @@ final class FakeHost: BridgeHost, @unchecked Sendable {
     case "held": return lock.withLock { state.held.append((onUpdate, call)) }
     case "unknown": throw BridgeError(domain: "sync", code: "noSuchSync", message: "no sync named 'unknown'")
     case "dropped": return
-    case "fails-after-start": return ["RUNNING:0", "FAILED:50"].forEach { step($0, call, action, onUpdate) }
+    case "fails-after-start":
+      for change in ["RUNNING:0", "FAILED:50"] { step(change, call, action, onUpdate) }
+      return
     default: break
     }
     let steps = call.value("target")?["steps"]?.arrayValue?.compactMap(\.stringValue) ?? ["RUNNING:0", "DONE:100"]

@@ -1,7 +1,7 @@
 import JSON
 import RestClient
-import Testing
 import TestSupport
+import Testing
 
 @Suite(.timeLimit(.minutes(1))) struct ErrorTests {
   private let get = RestRequest(.GET, "/services/data/v66.0/query")

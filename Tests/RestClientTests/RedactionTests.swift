@@ -1,7 +1,7 @@
 import JSON
 import RestClient
-import Testing
 import TestSupport
+import Testing
 
 @Suite(.timeLimit(.minutes(1))) struct RedactionTests {
   private let secrets = ["SECRET-access", "SECRET-refresh", "SECRET-client", "SECRET-password"]

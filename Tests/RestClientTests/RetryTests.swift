@@ -1,6 +1,6 @@
 import RestClient
-import Testing
 import TestSupport
+import Testing
 
 @Suite(.timeLimit(.minutes(1))) struct RetryTests {
   private let get = RestRequest(.GET, "/x")

@@ -1,8 +1,8 @@
 import JSON
 import RestClient
 import Synchronization
-import Testing
 import TestSupport
+import Testing
 
 @Suite(.timeLimit(.minutes(1))) struct SessionTests {
   private let get = RestRequest(.GET, "/services/data/v66.0/limits")

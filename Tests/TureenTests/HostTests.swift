@@ -43,8 +43,19 @@ func readFile(at path: String) throws -> String {
   @Test(arguments: [
     ("userstore.json", "{\n\"soups\": [],\n\"sops\": 1}", ":3: 'sops' is not known here"),
     ("userstore.json", "{\"soups\": [\n{\"soupName\": \"a\" \"indexes\": []}]}", ":2:18: not valid JSON"),
-    ("userstore.json", "{\"soups\": [{\"soupName\": \"a\",\n\"indexes\": [{\"path\": \"x\", \"type\": \"text\"}]}]}", ":2: 'indexes'"),
-    ("usersyncs.json", "{\"syncs\": [\n{\"syncName\": \"x\",\n\"syncTyp\": \"syncDown\"}]}", ":3: 'syncTyp' of entry 1 (x) is not known"),
+    (
+      "userstore.json", "{\"soups\": [{\"soupName\": \"a\",\n\"indexes\": [{\"path\": \"x\", \"type\": \"text\"}]}]}",
+      ":2: 'indexes'"
+    ),
+    (
+      "usersyncs.json", "{\"syncs\": [\n{\"syncName\": \"x\",\n\"syncTyp\": \"syncDown\"}]}",
+      ":3: 'syncTyp' of entry 1 (x) is not known"
+    ),
+    (
+      "globalstore.json",
+      "{\"soups\": [\n{\"soupName\": \"a\", \"indexes\": [{\"path\": \"x\", \"type\": \"string\"}]},\n{\"indexes\": []}]}",
+      ":3: 'soupName' of soup 2 must be a string"
+    ),
     ("usersyncs.json", "{\"syncs\": {}}", ":1: 'syncs' must be an array"),
     ("bootconfig.json", "{\"isLocal\": \"yes\"}", ":1: 'isLocal' must be a boolean, not string"),
     ("bootconfig.json", "{\n\"hom\": \"/x\"}", ":2: 'hom' is not known here"),
@@ -103,7 +114,10 @@ func readFile(at path: String) throws -> String {
     let host = runner.makeHost()
     runner.server.setInterceptor { request in
       // The second page is the moment to stop.
-      if request.path.contains("/query/") { pages.withLock { $0 += 1 }; host.stopSyncs() }
+      if request.path.contains("/query/") {
+        pages.withLock { $0 += 1 }
+        host.stopSyncs()
+      }
       return nil
     }
     let target = #"{ type = "soql", query = CONTACTS.query, maxBatchSize = 200 }"#
@@ -149,7 +163,8 @@ func readFile(at path: String) throws -> String {
     let store = try registry.store()
     let lease = try store.writeBlocking(.synced) {
       try $0.acquireLease(
-        "sync:\(id)", owner: "another-boot:1:1/elsewhere/1", now: SyncConfiguration.systemTime(), duration: 600_000, takeover: { _ in false })
+        "sync:\(id)", owner: "another-boot:1:1/elsewhere/1", now: SyncConfiguration.systemTime(), duration: 600_000,
+        takeover: { _ in false })
     }
     let script = """
       mobilesync.reSync("down", function(sync) if sync.status ~= "RUNNING" then note("end", sync.status) end end,

@@ -36,7 +36,8 @@ import Tureen
     #expect(runner.noted("up") == [["DONE", 3, 3]])
     #expect(runner.noted("again") == [["DONE", 0]])
     #expect(runner.noted("dirty") == [[[0]]])
-    let server = try runner.server.query("SELECT LastName FROM Contact WHERE LastName IN ('Changed', 'New') ORDER BY LastName")["records"]
+    let server = try runner.server.query("SELECT LastName FROM Contact WHERE LastName IN ('Changed', 'New') ORDER BY LastName")[
+      "records"]
     #expect(server?.arrayValue?.compactMap { $0["LastName"] } == ["Changed", "New"])
     let count = try runner.server.query("SELECT Id FROM Contact")["records"]?.arrayValue?.count
     #expect(count == 30)
