@@ -23,6 +23,7 @@ let package = Package(
     .package(url: "https://github.com/swift-server/async-http-client", from: "1.37.0"),
     .package(url: "https://github.com/hummingbird-project/hummingbird", from: "2.28.1"),
     .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
+    .package(url: "https://github.com/apple/swift-crypto", from: "4.5.2"),
     .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
     .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
   ],
@@ -49,7 +50,7 @@ let package = Package(
       name: "SandboxOrg",
       dependencies: [
         "Database", "JSON", log, .product(name: "Hummingbird", package: "hummingbird"),
-        .product(name: "NIOCore", package: "swift-nio"),
+        .product(name: "NIOCore", package: "swift-nio"), .product(name: "Crypto", package: "swift-crypto"),
       ]),
     .target(name: "Tureen", dependencies: ["LuaBridge", "MobileSync", "SmartStore", "RestClient", "JSON", log]),
     .target(name: "CTureenModule", dependencies: ["CLua", "CLuaBridge", "Tureen"], linkerSettings: selfContained),
@@ -69,7 +70,9 @@ let package = Package(
     .testTarget(
       name: "LuaBridgeTests", dependencies: ["LuaBridge", "CLuaBridge", "TestSupport"],
       linkerSettings: [.linkedLibrary("lua5.4")]),
-    .testTarget(name: "SandboxOrgTests", dependencies: ["SandboxOrg", "RestClient", "TestSupport"]),
+    .testTarget(
+      name: "SandboxOrgTests",
+      dependencies: ["SandboxOrg", "RestClient", "TestSupport", .product(name: "Crypto", package: "swift-crypto")]),
     .testTarget(
       name: "TureenTests", dependencies: ["Tureen", "SandboxOrg", "TestSupport"],
       linkerSettings: [.linkedLibrary("lua5.4")]),

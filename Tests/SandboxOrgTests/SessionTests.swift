@@ -1,3 +1,4 @@
+import Crypto
 import Foundation
 import JSON
 import SandboxOrg
@@ -31,6 +32,16 @@ private let tokenURL = "/services/oauth2/token"
       #expect(identity.status == 200 && identity.json["username"] == .string(server.username))
       let userinfo = try await signedIn.send("GET", "/services/oauth2/userinfo")
       #expect(userinfo.json["user_id"] == .string(server.credentials().userId))
+    }
+  }
+
+  @Test func token_signature_isMadeOfIdAndTimeWithTheClientsSecret() async throws {
+    try await withOrg { server, _ in
+      let answer = try await WireClient(port: server.port).form(tokenURL, passwordGrant(server))
+      let signed = (answer.json["id"]?.stringValue ?? "") + (answer.json["issued_at"]?.stringValue ?? "")
+      let key = SymmetricKey(data: Array(server.credentials().clientSecret.utf8))
+      let signature = try #require(Data(base64Encoded: answer.json["signature"]?.stringValue ?? ""))
+      #expect(HMAC<SHA256>.isValidAuthenticationCode(signature, authenticating: Array(signed.utf8), using: key))
     }
   }
 

@@ -1,3 +1,4 @@
+import Crypto
 import FoundationEssentials
 import JSON
 
@@ -78,7 +79,8 @@ enum OAuthRoutes {
       user: user, organization: call.org.organizationId, refreshToken: refreshToken)
     let id = "\(call.origin)/id/\(call.org.organizationId)/\(user)"
     let issuedAt = "\(call.org.configuration.clock.now() * 1000)"
-    let code = SHA256.authenticationCode(Array((id + issuedAt).utf8), key: Array(call.org.sessions.clientSecret.utf8))
+    let code = HMAC<SHA256>.authenticationCode(
+      for: Array((id + issuedAt).utf8), using: SymmetricKey(data: Array(call.org.sessions.clientSecret.utf8)))
     return .json(
       200,
       .object([
