@@ -58,6 +58,7 @@ extension QuerySpec {
     case (.bool(let value), .string?), (.bool(let value), .fullText?): .text(value ? "true" : "false")
     case (.bool(let value), _): .integer(value ? 1 : 0)
     case (.integer(let value), .string?), (.integer(let value), .fullText?): .text(String(value))
+    case (.integer(let value), .floating?): .real(Double(value))
     case (.integer(let value), _): .integer(value)
     case (.number(let value), .string?), (.number(let value), .fullText?): .text("\(value)")
     case (.number(let value), _): .real(value)

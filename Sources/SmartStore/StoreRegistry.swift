@@ -11,6 +11,9 @@ public final class StoreRegistry: @unchecked Sendable {
   private struct Key: Hashable {
     let name: String
     let isGlobal: Bool
+
+    // Swift's strings are equal when they look the same, stores are when the bytes of their names are.
+    static func == (a: Key, b: Key) -> Bool { a.isGlobal == b.isGlobal && a.name.utf8.elementsEqual(b.name.utf8) }
   }
 
   private let userDirectory: String

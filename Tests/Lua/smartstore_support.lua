@@ -1,0 +1,91 @@
+--- What the suites on real stores share: bodies that may await, calls that must succeed or fail, and the usual entries.
+local tureen = require "tureen"
+local harness = require "harness"
+local smartstore = tureen.smartstore
+
+local M = {}
+
+--- A test whose body runs in a task of its own, and must come to its end.
+function M.case(body)
+  return function()
+    local finish = harness.expect()
+    tureen.async(function()
+      body()
+      finish()
+    end)
+  end
+end
+
+--- Calls `smartstore[name](...)`, waits, and gives what it answers; an error of it fails the test.
+function M.ok(name, ...)
+  local value, err = tureen.await(smartstore[name], ...)
+  if value == nil then error(name .. " failed: " .. tostring(err), 2) end
+  return value
+end
+
+--- Calls `smartstore[name](...)`, which must fail with this store error; gives the error.
+function M.fails(code, name, ...)
+  local value, err = tureen.await(smartstore[name], ...)
+  if value ~= nil then error(("%s succeeded, wanted %s"):format(name, code), 2) end
+  harness.same(err.domain .. "/" .. err.code, code, name .. " (" .. tostring(err.message) .. ")")
+  if err.message == "" then error(name .. ": an error without words", 2) end
+  return err
+end
+
+--- A soup with nothing in it and these specs: path and type in turn.
+function M.soup(name, ...)
+  M.ok("removeSoup", name)
+  local specs, words = {}, { ... }
+  for i = 1, #words, 2 do specs[#specs + 1] = { path = words[i], type = words[i + 1] } end
+  harness.same(M.ok("registerSoup", name, specs), name)
+  return name
+end
+
+--- A soup of three contacts, found by Name and Id.
+function M.stuff(name)
+  M.soup(name, "Name", "string", "Id", "string")
+  M.ok("upsertSoupEntries", name, {
+    { Name = "Todd Stellanova", Id = "00300A", attributes = { type = "Contact", url = "/foo/Contact/00300A" } },
+    { Name = "Pro Bono Bonobo", Id = "00300B", attributes = { type = "Contact", url = "/foo/Contact/00300B" } },
+    { Name = "Robot", Id = "00300C", attributes = { type = "Contact", url = "/foo/Contact/00300C" } },
+  })
+  return name
+end
+
+--- `count` contacts with numbers in their names, from `first` on.
+function M.generated(count, first)
+  local entries = {}
+  for i = first or 0, (first or 0) + count - 1 do
+    local number = ("%04d"):format(i)
+    entries[#entries + 1] = {
+      Name = "Todd Stellanova" .. number, Id = "003" .. number,
+      attributes = { type = "Contact", url = "/foo/Contact/" .. number },
+    }
+  end
+  return entries
+end
+
+--- One field of every entry of a list.
+function M.field(entries, name)
+  local values = tureen.array {}
+  for i, entry in ipairs(entries) do values[i] = entry[name] end
+  return values
+end
+
+--- The entries, or rows, on the first page of a query; the cursor behind it is closed again.
+function M.found(soup, spec)
+  local cursor
+  if spec.queryType == "smart" then cursor = M.ok("runSmartQuery", spec) else cursor = M.ok("querySoup", soup, spec) end
+  harness.same(M.ok("closeCursor", cursor), "OK")
+  return cursor.currentPageOrderedEntries
+end
+
+--- The rows of smart SQL, at most 100.
+function M.rows(smart_sql) return M.found(nil, smartstore.buildSmartQuerySpec(smart_sql, 100)) end
+
+--- All names in a soup, sorted.
+function M.names(soup)
+  return M.field(M.found(soup, smartstore.buildAllQuerySpec("Name", "ascending", 1000)), "Name")
+end
+
+return M
