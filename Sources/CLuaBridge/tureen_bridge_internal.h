@@ -6,7 +6,7 @@
 #include <lua5.4/lua.h>
 
 #include "include/tureen_bridge.h"
-#include "tureen_json.h"
+#include "tureen_decoder.h"
 
 /* One state's bridge: a userdata in the registry. Its user value 1 is the table of loaded modules. */
 typedef struct tureen_bridge {

@@ -88,26 +88,45 @@ static int core_waiting(lua_State *L) {
   return 1;
 }
 
-/* take() -> kind, id, payload | nothing. A payload that is no JSON becomes an error of the call.   [-0, +0 or 3, e] */
+/* Decodes the answer that was taken; entries as records when the table at 1 has a true value under its call's id.
+ *                                                                                                    [-0, +0..1, m] */
+static int decode_current(lua_State *L, tureen_message *message, tureen_json_error *error) {
+  int is_lazy = message->kind == TUREEN_RESULT && lua_rawgeti(L, 1, message->call) == LUA_TBOOLEAN;
+  if (message->kind == TUREEN_RESULT) lua_pop(L, 1);
+  if (!is_lazy)
+    return tureen_json_decode(L, message->payload.data ? message->payload.data : "", message->payload.length, error);
+  if (!tureen_json_decode_page(L, &message->payload, error)) return 0;
+  if (lua_istable(L, -1)) {
+    lua_pushliteral(L, "lazy");
+    lua_pushboolean(L, 1);
+    lua_rawset(L, -3);
+  }
+  return 1;
+}
+
+/* take(lazy) -> kind, id, payload | nothing. `lazy`: ids of the calls whose entries are wanted as records. A payload
+ * that is no JSON becomes an error of the call.                                                    [-1, +0 or 3, e] */
 static int core_take(lua_State *L) {
   tureen_bridge *bridge = tureen_bridge_self(L);
   tureen_message *message = &bridge->current;
+  lua_settop(L, 1);
+  luaL_checktype(L, 1, LUA_TTABLE);
   tureen_bytes_free(&message->payload);
   if (!bridge->host.take(bridge->host.context, message)) return 0;
   tureen_json_error error = {"", 0};
   lua_pushinteger(L, message->kind);
   lua_pushinteger(L, message->call);
   int is_error = message->kind == TUREEN_ERROR || message->kind == TUREEN_FAIL;
-  int ok = tureen_json_decode(L, message->payload.data ? message->payload.data : "", message->payload.length, &error);
+  int ok = decode_current(L, message, &error);
   tureen_bytes_free(&message->payload);
   if (ok && is_error && lua_istable(L, -1)) {
     luaL_setmetatable(L, TUREEN_ERROR_TYPE);
   } else if (!ok || is_error) {
-    lua_settop(L, 2);
+    lua_settop(L, 3);
     lua_pushfstring(L, "the host's answer is not usable: %s at offset %d", error.message, (int)error.offset);
     tureen_push_error(L, "internal");
     lua_pushinteger(L, TUREEN_ERROR);
-    lua_replace(L, 1);
+    lua_replace(L, 2);
   }
   return 3;
 }
@@ -252,6 +271,12 @@ static int core_decode(lua_State *L) {
   return 2;
 }
 
+/* is_record(value) -> whether it is a record of a lazy page                                             [-1, +1, e] */
+static int core_is_record(lua_State *L) {
+  lua_pushboolean(L, luaL_testudata(L, 1, TUREEN_RECORD) != NULL);
+  return 1;
+}
+
 /* import(name) -> module. Upvalues: bridge, core.                                                       [-1, +1, e] */
 static int core_import(lua_State *L) {
   tureen_module_import(L, lua_upvalueindex(1), lua_upvalueindex(2), luaL_checkstring(L, 1));
@@ -265,9 +290,9 @@ void tureen_core_push(lua_State *L) {
       {"interrupted", core_interrupted}, {"configure", core_configure}, {"report", core_report},
       {"on_main", core_on_main},     {"traceback", core_traceback}, {"raise", core_raise},
       {"array", core_array},         {"is_array", core_is_array},   {"encode", core_encode},
-      {"decode", core_decode},       {NULL, NULL}};
+      {"decode", core_decode},       {"is_record", core_is_record}, {NULL, NULL}};
   int bridge = lua_gettop(L);
-  lua_createtable(L, 0, 20);
+  lua_createtable(L, 0, 21);
   lua_pushvalue(L, bridge);
   luaL_setfuncs(L, functions, 1);
   lua_pushlightuserdata(L, NULL);

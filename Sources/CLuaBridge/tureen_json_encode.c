@@ -1,10 +1,10 @@
-#include "tureen_json.h"
-
 #include <math.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "tureen_decoder.h"
 
 /* Where the encoder is: a chain of the tables it stands in, for cycles and for the path in an error. */
 typedef struct frame {
@@ -229,6 +229,13 @@ static void put_value(encoder *e, int index, const frame *parent, int depth) {
       }
       break;
     case LUA_TTABLE: put_table(e, index, &at, depth + 1); return;
+    case LUA_TUSERDATA: {
+      size_t length;
+      const char *text = tureen_record_text(L, index, &length);
+      if (text == NULL) break;
+      put(e, text, length);
+      return;
+    }
     default: break;
   }
   char reason[64];

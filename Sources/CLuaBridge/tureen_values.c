@@ -1,5 +1,5 @@
 /* What encoder and decoder share: the buffer, the array mark, the error value. */
-#include "tureen_json.h"
+#include "tureen_decoder.h"
 
 #include <stdarg.h>
 #include <stdlib.h>
@@ -105,4 +105,5 @@ void tureen_json_open(lua_State *L) {
     lua_setfield(L, -2, "__tostring");
   }
   lua_pop(L, 1);
+  tureen_records_open(L);
 }

@@ -47,8 +47,8 @@ extension Bridge {
 
   private func call(_ request: tureen_request) throws(BridgeError) -> Int64 {
     try call(
-      service: Self.text(request.service, request.service_length),
-      action: Self.text(request.action, request.action_length),
+      service: UnsafeRawBufferPointer(start: request.service, count: request.service_length),
+      action: UnsafeRawBufferPointer(start: request.action, count: request.action_length),
       store: StoreReference(
         name: request.store_name.map { Self.text($0, request.store_name_length) } ?? StoreReference.defaultName,
         isGlobal: request.is_global_store != 0),

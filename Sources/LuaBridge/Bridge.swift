@@ -10,6 +10,7 @@ public final class Bridge: @unchecked Sendable {
   private let host: any BridgeHost
   private let lanes = Lanes(threadLimit: Tuning.storeThreads)
   private var lastCall: Int64 = 0  // Lua thread only
+  private var known: [(service: [UInt8], action: [UInt8], found: Action)] = []  // Lua thread only; actions used so far
   private var waitObserver: (@Sendable (Bool) -> Void)?  // Lua thread only
   // Touched only with `lock` held.
   private let lock = Lock()
@@ -46,10 +47,10 @@ public final class Bridge: @unchecked Sendable {
   /// Accepts a call and returns its id. Everything that can be wrong with it is answered through the mailbox.
   /// - Throws: `mailboxFull`, when there is no place for the answer.
   func call(
-    service: String, action name: String, store: StoreReference, arguments: [UInt8]
+    service: UnsafeRawBufferPointer, action name: UnsafeRawBufferPointer, store: StoreReference, arguments: [UInt8]
   ) throws(BridgeError) -> Int64 {
     let action: Result<Action, BridgeError>
-    do { action = .success(try Action(service: service, action: name)) } catch { action = .failure(error) }
+    do { action = .success(try find(service, name)) } catch { action = .failure(error) }
     let isLong = (try? action.get())?.isLong ?? false
     let places = isLong ? Tuning.placesOfSync : Tuning.placesOfCall
     guard mailbox.book(places) else {
@@ -65,6 +66,17 @@ public final class Bridge: @unchecked Sendable {
       lanes.submit(action.isAboutAllStores ? nil : store) { self.run(action, arguments, ticket) }
     }
     return ticket.id
+  }
+
+  /// The action of these names, by its bytes when it was used before: no text is made for each call.
+  private func find(_ service: UnsafeRawBufferPointer, _ name: UnsafeRawBufferPointer) throws(BridgeError) -> Action {
+    func isSame(_ a: [UInt8], _ b: UnsafeRawBufferPointer) -> Bool {
+      a.count == b.count && (a.isEmpty || a.withUnsafeBytes { memcmp($0.baseAddress!, b.baseAddress!, b.count) } == 0)
+    }
+    for entry in known where isSame(entry.action, name) && isSame(entry.service, service) { return entry.found }
+    let found = try Action(service: String(decoding: service, as: UTF8.self), action: String(decoding: name, as: UTF8.self))
+    if known.count < Tuning.knownActions { known.append((Array(service), Array(name), found)) }
+    return found
   }
 
   /// On a lane's thread.

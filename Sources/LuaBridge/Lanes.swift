@@ -11,6 +11,9 @@ package final class Lanes: @unchecked Sendable {
     let job: Job
   }
 
+  /// Whose job a thread has run; nil for one that ran alone.
+  private struct Ended { let store: StoreReference? }
+
   // All state is touched only with `lock` held.
   private let lock = Lock()
   private let threadLimit: Int
@@ -33,6 +36,7 @@ package final class Lanes: @unchecked Sendable {
       guard !isClosed else { return }
       held.append(Entry(store: store, job: job))
       admit()
+      provideThreads()
     }
   }
 
@@ -67,12 +71,15 @@ package final class Lanes: @unchecked Sendable {
       }
       _ = held.popFirst()
     }
-    provideThreads()
   }
 
   private func provideThreads() {
     guard !ready.isEmpty || alone != nil else { return }
-    if sleeping > 0 { lock.broadcast() } else if threads.count < threadLimit { startThread() }
+    if sleeping > 0 {
+      if isClosed { lock.broadcast() } else { lock.signal() }  // `close` sleeps on the same condition
+    } else if threads.count < threadLimit {
+      startThread()
+    }
   }
 
   private func startThread() {
@@ -98,44 +105,53 @@ package final class Lanes: @unchecked Sendable {
 
   /// Runs whatever is ready, until the lanes are closed.
   private func runAll() {
-    while let (store, job) = next() {
-      job()
-      finished(store)
-    }
+    var last: Ended?
+    while let ended = runNext(after: last) { last = ended }
   }
 
-  /// Waits for a job; nil when the lanes are closed and nothing is left.
+  /// Runs one job and lets go of it: a call that nobody holds any more must fail before this thread sleeps.
+  ///
+  /// One visit to the lock a job: a thread that has more to do neither sleeps nor wakes another for it.
+  private func runNext(after last: Ended?) -> Ended? {
+    let found = lock.withLock {
+      if let last { finished(last.store) }
+      return next()
+    }
+    guard let (store, job) = found else { return nil }
+    job()
+    return Ended(store: store)
+  }
+
+  /// Waits for a job; nil when the lanes are closed and nothing is left. With `lock` held.
   private func next() -> (StoreReference?, Job)? {
-    lock.withLock {
-      while true {
-        if let job = alone {
-          alone = nil
-          isAloneRunning = true
-          running += 1
-          return (nil, job)
-        }
-        if let store = ready.popFirst(), let job = lanes[store]?.popFirst() {
-          running += 1
-          return (store, job)
-        }
-        if isClosed, isAtRest { return nil }
-        sleeping += 1
-        lock.wait()
-        sleeping -= 1
+    while true {
+      if let job = alone {
+        alone = nil
+        isAloneRunning = true
+        running += 1
+        return (nil, job)
       }
+      if let store = ready.popFirst(), let job = lanes[store]?.popFirst() {
+        running += 1
+        provideThreads()  // what else is ready is for others
+        return (store, job)
+      }
+      if isClosed, isAtRest { return nil }
+      sleeping += 1
+      lock.wait()
+      sleeping -= 1
     }
   }
 
+  /// With `lock` held, by the thread that takes the next job.
   private func finished(_ store: StoreReference?) {
-    lock.withLock {
-      running -= 1
-      if let store {
-        if lanes[store]?.isEmpty ?? true { lanes[store] = nil } else { ready.append(store) }
-      } else {
-        isAloneRunning = false
-      }
-      admit()
-      if isClosed, isAtRest { lock.broadcast() }
+    running -= 1
+    if let store {
+      if lanes[store]?.isEmpty ?? true { lanes[store] = nil } else { ready.append(store) }
+    } else {
+      isAloneRunning = false
     }
+    admit()
+    if isClosed, isAtRest { lock.broadcast() }
   }
 }

@@ -24,8 +24,11 @@ final class Lock: @unchecked Sendable {
     return body()
   }
 
-  /// Sleeps until `broadcast`, with the lock released meanwhile. Only inside `withLock`, in a loop that tests.
+  /// Sleeps until `signal` or `broadcast`, with the lock released meanwhile. Only inside `withLock`, in a loop that tests.
   func wait() { pthread_cond_wait(condition, mutex) }
+
+  /// Wakes one who waits; for conditions that any of them can serve. Only inside `withLock`.
+  func signal() { pthread_cond_signal(condition) }
 
   /// Wakes all who wait. Only inside `withLock`.
   func broadcast() { pthread_cond_broadcast(condition) }

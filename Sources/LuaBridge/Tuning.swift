@@ -7,6 +7,9 @@ enum Tuning {
   static let placesOfCall = 1
   /// Places of a sync: its start, the latest progress and its end may wait together.
   static let placesOfSync = 3
+  /// Actions found by their bytes rather than by their text. More than there are; the names of a host's own services
+  /// come from scripts, so there must be an end.
+  static let knownActions = 64
   /// Threads that run store calls at once. Each serves one store at a time, so more help only scripts with more stores.
   static let storeThreads = 8
 }

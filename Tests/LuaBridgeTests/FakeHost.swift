@@ -43,6 +43,7 @@ final class FakeHost: BridgeHost, @unchecked Sendable {
         domain: "store", code: "noSuchSoup", message: "no soup named 'fail'", isRetryable: true,
         details: ["hint": ["x"]])
     case "garbage": return Array("{not json".utf8)
+    case "literal": return Array((call.value("querySpec")?["smartSql"]?.stringValue ?? "").utf8)
     case "unknown error": throw Unknown()
     case "interrupt": onInterrupt()
     case "release": take(call.value("paths")?.arrayValue ?? [])

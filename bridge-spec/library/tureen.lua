@@ -32,6 +32,17 @@
 ---@field order "ascending"|"descending"|nil
 ---@field pageSize integer?
 ---@field selectPaths string[]?
+---@field lazy boolean?          true: entries are tureen.Record, parsed as their fields are read
+
+---A record of a query with `lazy = true`: a field is parsed when it is read, an object in it is a record again. It cannot
+---be changed. A field hides the method of its name. It keeps the text of its whole page in memory.
+---@class tureen.Record: userdata
+---@field [string] any
+local Record = {}
+---@return table record  all of it
+function Record:table() end
+---@return string text  as JSON; what tostring and tureen.json.encode give, too
+function Record:text() end
 
 ---@class tureen.Cursor
 ---@field cursorId any
@@ -40,6 +51,7 @@
 ---@field totalPages integer
 ---@field totalEntries integer
 ---@field currentPageOrderedEntries table[]
+---@field lazy boolean?          as in the query spec
 
 ---@class tureen.SyncState
 ---@field _soupEntryId integer      the sync's id

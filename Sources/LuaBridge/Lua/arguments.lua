@@ -27,6 +27,7 @@ end
 
 local function is_string(value) return type(value) == "string" end
 local function is_table(value) return type(value) == "table" and not core.is_array(value) end
+local function is_object(value) return is_table(value) or core.is_record(value) end
 local function to_integer(value) return type(value) == "number" and math.tointeger(value) or nil end
 local function is_integer(value) return to_integer(value) ~= nil end
 local function is_boolean(value) return type(value) == "boolean" end
@@ -46,7 +47,7 @@ local kinds = {
   boolean = { "a boolean", is_boolean },
   table = { "a table", is_table },
   cursor = { "a cursor", is_cursor },
-  tables = { "an array of tables", is_list, is_table, "a table" },
+  tables = { "an array of tables", is_list, is_object, "a table" },
   strings = { "an array of strings", is_list, is_string, "a string" },
   integers = { "an array of integers", is_list, is_integer, "an integer" },
   ids_or_spec = { "an array of entry ids or a query spec", is_ids_or_spec },

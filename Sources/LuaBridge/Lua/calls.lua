@@ -18,6 +18,7 @@ local is_sync_news = { [UPDATE] = true, [END] = true, [FAIL] = true }
 -- The store a call means when it names none; the native side has the same constant.
 local DEFAULT_STORE = "defaultStore"
 
+local lazy = {}                      -- id -> true: the entries of the answer are wanted as records
 local calls, live = {}, 0            -- id -> {success, error, source, is_global, store_name}; how many
 local deferred, first, last = {}, 1, 0 -- functions to run at the next poll
 local polling = false
@@ -76,6 +77,12 @@ local function unwrap(args)
   return object
 end
 
+--- Whether a call's entries shall be read field by field: `lazy = true` beside the arguments or in the query spec.
+local function wants_records(args)
+  local spec = rawget(args, "querySpec")
+  return rawget(args, "lazy") == true or (type(spec) == "table" and rawget(spec, "lazy") == true)
+end
+
 local function fail(call, err)
   if type(err) == "table" then err.source = call.source end
   guard.invoke(call.error, err)
@@ -104,6 +111,7 @@ function M.exec(success, err_callback, service, action, args)
   }
   local id, refusal = core.call(service, action, args)
   if id then
+    if wants_records(args) then lazy[id] = true end
     calls[id] = call
     live = live + 1
   else
@@ -125,7 +133,7 @@ local function dispatch(kind, id, payload)
   local call = calls[id]
   if call == nil then return end
   if kind ~= UPDATE then
-    calls[id] = nil
+    calls[id], lazy[id] = nil, nil
     live = live - 1
   end
   if kind == ERROR or kind == FAIL then
@@ -148,7 +156,7 @@ local function deliver_batch()
     delivered = delivered + 1
   end
   for _ = 1, waiting do
-    local kind, id, payload = core.take()
+    local kind, id, payload = core.take(lazy)
     if kind == nil then break end
     dispatch(kind, id, payload)
     delivered = delivered + 1

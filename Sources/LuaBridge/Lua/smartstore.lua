@@ -134,7 +134,7 @@ M.runSmartQuery = define {
 }
 
 local function move(success, failure, config, cursor, index)
-  config.cursorId, config.index = cursor.cursorId, index
+  config.cursorId, config.index, config.lazy = cursor.cursorId, index, cursor.lazy
   calls.exec(success, failure, SERVICE, "pgMoveCursorToPageIndex", config)
 end
 

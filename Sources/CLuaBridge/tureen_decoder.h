@@ -1,0 +1,64 @@
+/* What the files that read JSON text share. Internal to this target. */
+#ifndef TUREEN_DECODER_H
+#define TUREEN_DECODER_H
+
+#include <stdint.h>
+
+#include "include/tureen_bridge.h"
+#include "tureen_json.h"
+
+/* Levels of nesting for which the size of the last object is remembered. */
+#define TUREEN_DECODER_HINTS 16
+/* Registry name of the metatable of a record that is read field by field. */
+#define TUREEN_RECORD "tureen.Record"
+
+typedef struct tureen_page tureen_page;
+
+/* Where reading stands. The text has been found to be valid UTF-8. */
+typedef struct tureen_decoder {
+  lua_State *L;
+  const char *start, *p, *end;
+  tureen_json_error *error;
+  int array_mark;    /* stack index of the array metatable */
+  int page_index;    /* stack index of `page` */
+  int record_mark;   /* stack index of the metatable of records, when there is a page */
+  tureen_page *page; /* NULL: every object becomes a table */
+  int is_lazy;       /* objects met now become records of `page` */
+  /* Members of the last object at each level: records of a page are alike, so the next table is made that large. */
+  unsigned short hints[TUREEN_DECODER_HINTS];
+} tureen_decoder;
+
+/* Notes why and where, and returns 0. */
+int tureen_decoder_fail(tureen_decoder *d, const char *message);
+
+static inline void tureen_skip_blanks(tureen_decoder *d) {
+  while (d->p < d->end && (*d->p == ' ' || *d->p == '\n' || *d->p == '\r' || *d->p == '\t')) d->p++;
+}
+
+/* All that follow return 0 after `tureen_decoder_fail`, with nothing promised about the stack. */
+
+/* Pushes the value at d->p and moves behind it.                                                      [-0, +0..1, m] */
+int tureen_decode_value(tureen_decoder *d, int depth);
+/* The same for a string, d->p at its opening quote.                                                  [-0, +0..1, m] */
+int tureen_decode_string(tureen_decoder *d);
+/* The same for a number.                                                                             [-0, +0..1, m] */
+int tureen_decode_number(tureen_decoder *d);
+/* Moves from the opening quote of a string to its closing one; *is_escaped tells whether it holds a backslash. */
+int tureen_skip_string(tureen_decoder *d, int *is_escaped);
+/* Pushes the object at d->p as a record of d->page and moves behind it.                              [-0, +0..1, m] */
+int tureen_decode_record(tureen_decoder *d);
+
+/* Pushes the value that is all of the text between d->start and d->end, after a look at its UTF-8.      [-0, +0..1, m] */
+int tureen_decode_whole(tureen_decoder *d);
+
+/* As tureen_json_decode, but the objects in the list `currentPageOrderedEntries` become records. Takes the text over
+ * when it succeeds: the records keep it alive.                                                       [-0, +0..1, m] */
+int tureen_json_decode_page(lua_State *L, tureen_bytes *text, tureen_json_error *error);
+
+/* The JSON text of the record at `index`, NULL when there is none. It lives as long as the record.      [-0, +0, -] */
+const char *tureen_record_text(lua_State *L, int index, size_t *length);
+
+/* Makes the metatables of records known to the state.                                                   [-0, +0, e] */
+void tureen_records_open(lua_State *L);
+
+#endif

@@ -1,0 +1,191 @@
+/* Strings and numbers of JSON text. */
+#include <math.h>
+#include <string.h>
+
+#include "tureen_decoder.h"
+
+static int is_digit(tureen_decoder *d) { return d->p < d->end && *d->p >= '0' && *d->p <= '9'; }
+
+static int skip_digits(tureen_decoder *d) {
+  if (!is_digit(d)) return 0;
+  while (is_digit(d)) d->p++;
+  return 1;
+}
+
+/* Pushes the number between `from` and d->p, which has JSON's form.                                     [-0, +1, m] */
+static int push_number(tureen_decoder *d, const char *from, int is_integer) {
+  size_t length = (size_t)(d->p - from);
+  if (is_integer && length <= 18) {
+    lua_Integer value = 0;
+    const char *digits = *from == '-' ? from + 1 : from;
+    for (; digits < d->p; digits++) value = value * 10 + (*digits - '0');
+    lua_pushinteger(d->L, *from == '-' ? -value : value);
+    return 1;
+  }
+  /* Lua's own conversion knows the locale, and makes a float of an integer that is too large. It wants a final zero. */
+  lua_pushlstring(d->L, from, length);
+  size_t used = lua_stringtonumber(d->L, lua_tostring(d->L, -1));
+  if (used == 0 || isinf(lua_tonumber(d->L, -1))) {
+    lua_pop(d->L, used == 0 ? 1 : 2);
+    d->p = from;
+    return tureen_decoder_fail(d, "number out of range");
+  }
+  lua_remove(d->L, -2);
+  return 1;
+}
+
+int tureen_decode_number(tureen_decoder *d) {
+  const char *from = d->p;
+  int is_integer = 1;
+  if (*d->p == '-') d->p++;
+  if (d->p < d->end && *d->p == '0') d->p++;
+  else if (!skip_digits(d)) return tureen_decoder_fail(d, "a digit is missing");
+  if (d->p < d->end && *d->p == '.') {
+    d->p++;
+    is_integer = 0;
+    if (!skip_digits(d)) return tureen_decoder_fail(d, "a digit is missing");
+  }
+  if (d->p < d->end && (*d->p == 'e' || *d->p == 'E')) {
+    d->p++;
+    is_integer = 0;
+    if (d->p < d->end && (*d->p == '+' || *d->p == '-')) d->p++;
+    if (!skip_digits(d)) return tureen_decoder_fail(d, "a digit is missing");
+  }
+  return push_number(d, from, is_integer);
+}
+
+static int hex4(const char *p) {
+  int value = 0;
+  for (int i = 0; i < 4; i++) {
+    char c = p[i];
+    int digit;
+    if (c >= '0' && c <= '9') digit = c - '0';
+    else if (c >= 'a' && c <= 'f') digit = c - 'a' + 10;
+    else if (c >= 'A' && c <= 'F') digit = c - 'A' + 10;
+    else return -1;
+    value = value * 16 + digit;
+  }
+  return value;
+}
+
+static char *put_code_point(char *out, unsigned long c) {
+  if (c < 0x80) {
+    *out++ = (char)c;
+  } else if (c < 0x800) {
+    *out++ = (char)(0xC0 | c >> 6);
+    *out++ = (char)(0x80 | (c & 0x3F));
+  } else if (c < 0x10000) {
+    *out++ = (char)(0xE0 | c >> 12);
+    *out++ = (char)(0x80 | (c >> 6 & 0x3F));
+    *out++ = (char)(0x80 | (c & 0x3F));
+  } else {
+    *out++ = (char)(0xF0 | c >> 18);
+    *out++ = (char)(0x80 | (c >> 12 & 0x3F));
+    *out++ = (char)(0x80 | (c >> 6 & 0x3F));
+    *out++ = (char)(0x80 | (c & 0x3F));
+  }
+  return out;
+}
+
+/* Reads what follows "\u", up to and with the second half of a pair. Returns NULL when it is no character. */
+static char *read_unicode(tureen_decoder *d, char *out) {
+  int first = d->end - d->p >= 4 ? hex4(d->p) : -1;
+  if (first < 0) return NULL;
+  d->p += 4;
+  if (first < 0xD800 || first > 0xDFFF) return put_code_point(out, (unsigned long)first);
+  if (first > 0xDBFF || d->end - d->p < 6 || d->p[0] != '\\' || d->p[1] != 'u') return NULL;
+  int second = hex4(d->p + 2);
+  if (second < 0xDC00 || second > 0xDFFF) return NULL;
+  d->p += 6;
+  return put_code_point(out, 0x10000 + ((unsigned long)(first - 0xD800) << 10) + (unsigned long)(second - 0xDC00));
+}
+
+/* Reads one escape, d->p behind the backslash. Returns where `out` went on to; NULL when it is not one. */
+static char *read_escape(tureen_decoder *d, char *out) {
+  static const char names[] = "\"\\/bfnrt", values[] = "\"\\/\b\f\n\r\t";
+  if (d->p >= d->end) return NULL;
+  char c = *d->p++;
+  if (c == 'u') return read_unicode(d, out);
+  const char *name = c == '\0' ? NULL : strchr(names, c);
+  if (name == NULL) return NULL;
+  *out++ = values[name - names];
+  return out;
+}
+
+/* Pushes a string that holds escapes; d->p at its first character, `close` at its closing quote.        [-0, +1, m] */
+static int read_escaped(tureen_decoder *d, const char *close) {
+  luaL_Buffer buffer; /* an escape is never shorter than what it stands for */
+  char *start = luaL_buffinitsize(d->L, &buffer, (size_t)(close - d->p)), *out = start;
+  while (d->p < close) {
+    const char *escape = memchr(d->p, '\\', (size_t)(close - d->p));
+    size_t plain = (size_t)((escape != NULL ? escape : close) - d->p);
+    memcpy(out, d->p, plain);
+    out += plain;
+    d->p += plain;
+    if (escape == NULL) break;
+    d->p++;
+    out = read_escape(d, out);
+    if (out == NULL) {
+      luaL_pushresultsize(&buffer, 0);
+      lua_pop(d->L, 1);
+      d->p = escape;
+      return tureen_decoder_fail(d, "bad escape in a string");
+    }
+  }
+  luaL_pushresultsize(&buffer, (size_t)(out - start));
+  return 1;
+}
+
+/* The first byte from `p` on that is a quote, a backslash or a control character; `end` when there is none. */
+static const char *find_special(const char *p, const char *end) {
+#if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+  const uint64_t ones = 0x0101010101010101u, tops = ones << 7;
+  while (end - p >= 8) {
+    uint64_t word;
+    memcpy(&word, p, 8);
+    uint64_t quote = word ^ ones * '"', slash = word ^ ones * '\\';
+    /* Each term marks the bytes looked for; borrows only mark bytes behind the first true one. */
+    uint64_t marks = ((quote - ones) & ~quote) | ((slash - ones) & ~slash) | ((word - ones * 0x20) & ~word);
+    if ((marks &= tops) != 0) return p + __builtin_ctzll(marks) / 8;
+    p += 8;
+  }
+#endif
+  while (p < end && *p != '"' && *p != '\\' && (unsigned char)*p >= 0x20) p++;
+  return p;
+}
+
+int tureen_skip_string(tureen_decoder *d, int *is_escaped) {
+  const char *p = d->p + 1;
+  *is_escaped = 0;
+  for (;;) {
+    p = find_special(p, d->end);
+    if (p >= d->end || (*p == '\\' && d->end - p < 2)) {
+      d->p = d->end;
+      return tureen_decoder_fail(d, "the text ends inside a string");
+    }
+    if (*p == '"') break;
+    if (*p != '\\') {
+      d->p = p;
+      return tureen_decoder_fail(d, "control character in a string");
+    }
+    *is_escaped = 1;
+    p += 2;
+  }
+  d->p = p;
+  return 1;
+}
+
+int tureen_decode_string(tureen_decoder *d) {
+  const char *from = d->p + 1;
+  int is_escaped;
+  if (!tureen_skip_string(d, &is_escaped)) return 0;
+  const char *close = d->p;
+  if (is_escaped) {
+    d->p = from;
+    if (!read_escaped(d, close)) return 0;
+  } else {
+    lua_pushlstring(d->L, from, (size_t)(close - from));
+  }
+  d->p = close + 1;
+  return 1;
+}

@@ -1,0 +1,218 @@
+/* Records of a page, as scripts see them: userdata whose fields are parsed when they are read. Every function here has the
+ * metatable of records as its first upvalue, which is faster to compare with than to look up by name. */
+#include <string.h>
+
+#include "tureen_page.h"
+
+#define METATABLE lua_upvalueindex(1)
+
+/* The record at `index`, the metatable at `metatable`; raises when it is none, or when its page went first while the state
+ * was closing. */
+static tureen_record *check_record(lua_State *L, int index, int metatable) {
+  tureen_record *r = lua_touserdata(L, index);
+  if (r == NULL || !lua_getmetatable(L, index) || !lua_rawequal(L, -1, metatable)) {
+    luaL_checkudata(L, index, TUREEN_RECORD);
+    lua_error(L);
+  }
+  lua_pop(L, 1);
+  if (r->page->text.data == NULL) tureen_raise(L, "closed", "the record's page is gone");
+  return r;
+}
+
+/* A decoder of `length` bytes of the record's page.                                                     [-0, +0, -] */
+static tureen_decoder decoder_of(lua_State *L, const tureen_record *r, uint32_t start, uint32_t length,
+                                 tureen_json_error *error) {
+  const char *text = r->page->text.data;
+  tureen_decoder d = {.L = L, .start = text, .p = text + start, .end = text + start + length};
+  d.error = error;
+  return d;
+}
+
+static int raise_broken(lua_State *L, const tureen_json_error *error) {
+  return tureen_raise(L, "invalidJSON", "the record is not JSON: %s at offset %I", error->message,
+                      (LUAI_UACINT)error->offset);
+}
+
+/* Notes the members of a member's value, which is an object.                                            [-0, +0, e] */
+static const tureen_member *index_child(lua_State *L, tureen_record *r, uint32_t at) {
+  tureen_member *m = &r->page->members[at];
+  if (m->is_indexed) return m;
+  tureen_json_error error = {"", 0};
+  tureen_decoder d = decoder_of(L, r, m->value, m->value_length, &error);
+  d.page = r->page;
+  uint32_t first = r->page->count;
+  if (!tureen_page_index(&d)) {
+    r->page->count = first;
+    raise_broken(L, &error);
+  }
+  m = &r->page->members[at]; /* they may have moved */
+  m->first = first;
+  m->count = r->page->count - first;
+  m->is_indexed = 1;
+  return m;
+}
+
+/* Pushes a member's value: an object as a record, anything else as tureen.json.decode gives it. The record is at `self`,
+ * the metatable of records at `metatable`.                                                              [-0, +1, e] */
+static void push_value(lua_State *L, int self, int metatable, tureen_record *r, uint32_t at) {
+  const tureen_member *m = &r->page->members[at];
+  const char first = r->page->text.data[m->value];
+  if (first == '{') {
+    m = index_child(L, r, at);
+    tureen_record child = {.page = r->page, .start = m->value, .length = m->value_length, .first = m->first, .count = m->count};
+    lua_getiuservalue(L, self, 1);
+    tureen_page_push(L, lua_gettop(L), metatable, &child);
+    lua_remove(L, -2);
+    return;
+  }
+  tureen_json_error error = {"", 0};
+  tureen_decoder d = decoder_of(L, r, m->value, m->value_length, &error);
+  if (first == '[') {
+    luaL_getmetatable(L, TUREEN_ARRAY);
+    d.array_mark = lua_gettop(L);
+  }
+  if (!tureen_decode_value(&d, 0)) raise_broken(L, &error);
+  if (d.p != d.end) {
+    tureen_decoder_fail(&d, "unexpected character");
+    raise_broken(L, &error);
+  }
+  if (first == '[') lua_remove(L, d.array_mark);
+}
+
+/* Pushes a member's key.                                                                                [-0, +1, e] */
+static void push_key(lua_State *L, tureen_record *r, const tureen_member *m) {
+  if (!m->is_escaped) {
+    lua_pushlstring(L, r->page->text.data + m->key, m->key_length);
+    return;
+  }
+  tureen_json_error error = {"", 0};
+  tureen_decoder d = decoder_of(L, r, m->key - 1, m->key_length + 2, &error);
+  if (!tureen_decode_string(&d)) raise_broken(L, &error);
+}
+
+static int is_key(lua_State *L, tureen_record *r, const tureen_member *m, const char *key, size_t length) {
+  if (!m->is_escaped) return m->key_length == length && memcmp(r->page->text.data + m->key, key, length) == 0;
+  size_t own_length;
+  push_key(L, r, m);
+  const char *own = lua_tolstring(L, -1, &own_length);
+  int is_same = own_length == length && memcmp(own, key, length) == 0;
+  lua_pop(L, 1);
+  return is_same;
+}
+
+/* The position of the last member with a key, as in a table; -1 when there is none. */
+static int64_t find_member(lua_State *L, tureen_record *r, const char *key, size_t length) {
+  for (uint32_t i = r->count; i-- > 0;)
+    if (is_key(L, r, &r->page->members[r->first + i], key, length)) return (int64_t)r->first + i;
+  return -1;
+}
+
+/* record[key]: the field; else the method of that name; else nil. Upvalues: metatable, methods.         [-2, +1, e] */
+static int record_index(lua_State *L) {
+  tureen_record *r = check_record(L, 1, METATABLE);
+  if (lua_type(L, 2) != LUA_TSTRING) return 0;
+  size_t length;
+  const char *key = lua_tolstring(L, 2, &length);
+  int64_t at = find_member(L, r, key, length);
+  if (at >= 0) {
+    push_value(L, 1, METATABLE, r, (uint32_t)at);
+    return 1;
+  }
+  lua_settop(L, 2);
+  lua_rawget(L, lua_upvalueindex(2));
+  return 1;
+}
+
+static int record_newindex(lua_State *L) {
+  check_record(L, 1, METATABLE);
+  return tureen_raise(L, "invalidArguments", "a lazy record cannot be changed; record:table() gives a table that can");
+}
+
+/* record:table() -> the whole record as a table of its own                                              [-1, +1, e] */
+static int record_table(lua_State *L) {
+  tureen_record *r = check_record(L, 1, METATABLE);
+  tureen_json_error error = {"", 0};
+  tureen_decoder d = decoder_of(L, r, r->start, r->length, &error);
+  lua_settop(L, 1);
+  luaL_getmetatable(L, TUREEN_ARRAY);
+  d.array_mark = 2;
+  if (!tureen_decode_value(&d, 0)) raise_broken(L, &error);
+  return 1;
+}
+
+/* record:text() -> its JSON text                                                                        [-1, +1, e] */
+static int record_text(lua_State *L) {
+  tureen_record *r = check_record(L, 1, METATABLE);
+  lua_pushlstring(L, r->page->text.data + r->start, r->length);
+  return 1;
+}
+
+static int record_length(lua_State *L) {
+  lua_pushinteger(L, check_record(L, 1, METATABLE)->count);
+  return 1;
+}
+
+static int record_equal(lua_State *L) {
+  tureen_record *a = luaL_testudata(L, 1, TUREEN_RECORD), *b = luaL_testudata(L, 2, TUREEN_RECORD);
+  lua_pushboolean(L, a != NULL && b != NULL && a->page == b->page && a->start == b->start);
+  return 1;
+}
+
+/* The step of pairs(record). Upvalues: metatable, the record, how many members were passed.          [-2, +1..2, e] */
+static int next_member(lua_State *L) {
+  tureen_record *r = check_record(L, lua_upvalueindex(2), METATABLE);
+  lua_Integer passed = lua_tointeger(L, lua_upvalueindex(3));
+  while (passed < (lua_Integer)r->count) {
+    uint32_t at = r->first + (uint32_t)passed++;
+    size_t length;
+    push_key(L, r, &r->page->members[at]);
+    const char *key = lua_tolstring(L, -1, &length);
+    int is_last_of_its_name = find_member(L, r, key, length) == (int64_t)at;
+    if (is_last_of_its_name) {
+      lua_pushinteger(L, passed);
+      lua_replace(L, lua_upvalueindex(3));
+      push_value(L, lua_upvalueindex(2), METATABLE, r, at);
+      return 2;
+    }
+    lua_pop(L, 1);
+  }
+  lua_pushnil(L);
+  return 1;
+}
+
+static int record_pairs(lua_State *L) {
+  check_record(L, 1, METATABLE);
+  lua_pushvalue(L, METATABLE);
+  lua_pushvalue(L, 1);
+  lua_pushinteger(L, 0);
+  lua_pushcclosure(L, next_member, 3);
+  return 1;
+}
+
+const char *tureen_record_text(lua_State *L, int index, size_t *length) {
+  tureen_record *r = luaL_testudata(L, index, TUREEN_RECORD);
+  if (r == NULL || r->page->text.data == NULL) return NULL;
+  *length = r->length;
+  return r->page->text.data + r->start;
+}
+
+void tureen_records_open(lua_State *L) {
+  static const luaL_Reg methods[] = {{"table", record_table}, {"text", record_text}, {NULL, NULL}};
+  static const luaL_Reg operators[] = {{"__newindex", record_newindex}, {"__len", record_length},
+                                       {"__eq", record_equal},          {"__pairs", record_pairs},
+                                       {"__tostring", record_text},     {NULL, NULL}};
+  tureen_page_open(L);
+  if (luaL_newmetatable(L, TUREEN_RECORD)) {
+    lua_pushvalue(L, -1);
+    luaL_setfuncs(L, operators, 1);
+    lua_pushvalue(L, -1);
+    lua_newtable(L);
+    lua_pushvalue(L, -3);
+    luaL_setfuncs(L, methods, 1);
+    lua_pushcclosure(L, record_index, 2);
+    lua_setfield(L, -2, "__index");
+    lua_pushboolean(L, 0);
+    lua_setfield(L, -2, "__metatable");
+  }
+  lua_pop(L, 1);
+}

@@ -1,0 +1,154 @@
+local tureen = require "tureen"
+local harness = require "harness"
+local same, raises, expect, never = harness.same, harness.raises, harness.expect, harness.never
+
+local tests = {}
+
+--- The cursor a query with `lazy = true` gets when the store answers `text`.
+local function cursor_of(text)
+  local cursor
+  tureen.exec(expect(function(value) cursor = value end), never("error"), "com.salesforce.smartstore", "pgQuerySoup",
+    { soupName = "literal", querySpec = { queryType = "range", smartSql = text, lazy = true } })
+  tureen.run()
+  return cursor
+end
+
+local function records_of(entries)
+  return cursor_of('{"cursorId":1,"currentPageOrderedEntries":' .. entries .. "}").currentPageOrderedEntries
+end
+
+local function record_of(text) return records_of("[" .. text .. "]")[1] end
+
+function tests.test_fields_are_what_a_table_has()
+  local text = [=[{"s":"Zoë","e":"a\"b\u00e9\n","i":7,"big":9007199254740993,"f":1.5,"t":true,"x":false,"n":null,]=]
+    .. [=["":"empty","k\u0041":1, "sp" : [1, {"a":2}, []] , "o":{"p":{"q":"deep"}}}]=]
+  local record, whole = record_of(text), tureen.json.decode(text)
+  for key, value in pairs(whole) do
+    local got = record[key]
+    if type(got) == "userdata" and got ~= tureen.null then got = got:table() end
+    same(got, value, key)
+  end
+  same(record.o.p.q, "deep")
+  same(record.missing, nil)
+  same(record[1], nil)
+  same(record:table(), whole)
+  same(record:text(), text)
+  same(tostring(record), text)
+  same(#record, 12)
+end
+
+function tests.test_cursor_around_records_is_a_table()
+  local cursor = cursor_of('{"cursorId":4,"totalPages":2,"currentPageOrderedEntries":[],"more":[{"a":1}]}')
+  same(cursor, { cursorId = 4, totalPages = 2, currentPageOrderedEntries = tureen.array(), more = { { a = 1 } }, lazy = true })
+end
+
+function tests.test_rows_of_a_smart_query_hold_records()
+  local rows = records_of('[["x",5,{"Name":"Ann"}],[null,1.5,{}]]')
+  same(rows[1][1], "x")
+  same(rows[1][2], 5)
+  same(rows[1][3].Name, "Ann")
+  same(rows[2][1], tureen.null)
+  same(rows[2][3]:table(), {})
+end
+
+function tests.test_duplicate_keys_the_last_one_holds()
+  local record = record_of('{"a":1,"b":2,"\\u0061":3}')
+  same(record.a, 3)
+  same(record:table().a, 3)
+  local seen = {}
+  for key, value in pairs(record) do
+    same(seen[key], nil)
+    seen[key] = value
+  end
+  same(seen, { a = 3, b = 2 })
+end
+
+function tests.test_pairs_goes_in_the_order_of_the_text()
+  local keys = {}
+  for key in pairs(record_of('{"z":1,"a":{"b":2},"m":[3]}')) do keys[#keys + 1] = key end
+  same(keys, { "z", "a", "m" })
+  same(next(keys) ~= nil, true)
+  for _ in pairs(record_of("{}")) do error("there is nothing in it") end
+end
+
+function tests.test_fields_stand_before_methods()
+  local record = record_of('{"text":"mine"}')
+  same(record.text, "mine")
+  same(record:table(), { text = "mine" })
+  same(tureen.json.decode(tureen.json.encode(record)), { text = "mine" })
+end
+
+function tests.test_assignment_raises_and_names_the_way()
+  local record = record_of('{"a":1}')
+  local message = "a lazy record cannot be changed; record:table() gives a table that can"
+  raises(message, function() record.a = 2 end)
+  raises(message, function() record.b = 2 end)
+  same(record.a, 1)
+end
+
+function tests.test_equality()
+  local records = records_of('[{"a":{"b":1}},{"a":{"b":1}}]')
+  same(records[1].a == records[1].a, true)
+  same(records[1] == records[2], false)
+  same(records[1] == tureen.null, false)
+end
+
+function tests.test_encode_takes_the_text_as_it_is()
+  local record = record_of('{"a": 1.50, "o":{"x":[ ]}}')
+  same(tureen.json.encode(record), '{"a": 1.50, "o":{"x":[ ]}}')
+  same(tureen.json.encode({ record, record.o }), '[{"a": 1.50, "o":{"x":[ ]}},{"x":[ ]}]')
+end
+
+function tests.test_upsert_takes_records()
+  local record = record_of('{"Name":"Ann"}')
+  tureen.smartstore.upsertSoupEntries("soup", { record, { Name = "Bob" } }, expect(function(answer)
+    same(answer.arguments.entries, { { Name = "Ann" }, { Name = "Bob" } })
+  end), never("error"))
+  tureen.run()
+end
+
+function tests.test_records_outlive_their_cursor()
+  local kept = {}
+  for i = 1, 50 do
+    local records = records_of(('[{"i":%d,"o":{"i":%d}},{"i":0}]'):format(i, -i))
+    kept[i] = i % 2 == 0 and records[1] or records[1].o
+    if i % 10 == 0 then collectgarbage() end
+  end
+  collectgarbage()
+  for i = 1, 50 do same(kept[i].i, i % 2 == 0 and i or -i) end
+end
+
+function tests.test_answer_that_is_no_json_is_an_error()
+  for _, text in ipairs { '{"currentPageOrderedEntries":[{"a"', '{"currentPageOrderedEntries":[{"a":1]}', '{"a":1', "",
+    '{"currentPageOrderedEntries":[{"a":}]}' } do
+    tureen.exec(never("success"), expect(function(err) same(err.code, "internal") end), "com.salesforce.smartstore",
+      "pgQuerySoup", { soupName = "literal", querySpec = { queryType = "range", smartSql = text, lazy = true } })
+    tureen.run()
+  end
+end
+
+function tests.test_broken_field_raises_when_it_is_read()
+  local record = record_of('{"a":1x,"b":{"c" 1},"d":[1 2],"e":"fine"}')
+  for _, key in ipairs { "a", "b", "d" } do
+    local ok, err = pcall(function() return record[key] end)
+    same(ok, false)
+    same(err.code, "invalidJSON")
+  end
+  same(record.e, "fine")
+end
+
+function tests.test_without_lazy_entries_are_tables()
+  tureen.exec(expect(function(cursor)
+    same(cursor, { currentPageOrderedEntries = { { a = 1 } } })
+  end), never("error"), "com.salesforce.smartstore", "pgQuerySoup",
+    { soupName = "literal", querySpec = { queryType = "range", smartSql = '{"currentPageOrderedEntries":[{"a":1}]}' } })
+  tureen.run()
+end
+
+function tests.test_records_in_a_closing_state_do_no_harm()
+  -- Collected when the suite's state closes, after the page perhaps.
+  local record = record_of('{"a":1}')
+  setmetatable({}, { __gc = function() pcall(function() return record.a, tostring(record) end) end })
+end
+
+harness.run(tests)
