@@ -53,6 +53,18 @@ public struct IndexSpec: Sendable, Equatable {
 
   public var json: JSONValue { ["path": .string(path), "type": .string(type.rawValue)] }
 
+  /// SQLite looks at a subscript only where there is an array. Brackets inside double quotes are part of a name.
+  var hasGoodSubscripts: Bool {
+    let unquoted = path.split(separator: "\"", omittingEmptySubsequences: false).enumerated().filter { $0.offset % 2 == 0 }
+    return unquoted.allSatisfy { part in
+      part.element.split(separator: "[", omittingEmptySubsequences: false).dropFirst().allSatisfy { rest in
+        guard let close = rest.firstIndex(of: "]") else { return false }
+        let inside = rest[..<close], digits = inside.hasPrefix("#-") ? inside.dropFirst(2) : inside
+        return inside == "#" || !digits.isEmpty && digits.utf8.allSatisfy { $0 >= 0x30 && $0 <= 0x39 }
+      }
+    }
+  }
+
   /// What registering refuses, before anything is written.
   static func validate(_ specs: [IndexSpec], soup: String) throws(StoreError) {
     guard !specs.isEmpty else { throw StoreError(.invalidIndexSpec, "No indexSpecs specified for soup: \(soup)") }
@@ -65,9 +77,6 @@ public struct IndexSpec: Sendable, Equatable {
       }
       guard seen.insert(path).inserted else {
         throw StoreError(.invalidIndexSpec, "path '\(path)' of soup \(soup) is indexed twice; give each path once")
-      }
-      guard spec.type != .fullText else {
-        throw StoreError(.invalidIndexSpec, "path '\(path)' of soup \(soup): full_text indexes are not available in this version")
       }
     }
   }

@@ -24,6 +24,7 @@ extension QuerySpec {
   private func from(_ soup: String) -> String { kind == .smart ? "" : "FROM {\(soup)} " }
 
   private func filter(_ soup: String) -> String {
+    if kind == .match { return match(soup) }
     guard kind != .smart, let indexPath else { return "" }
     let field = "{\(soup):\(indexPath)}"
     switch kind {
@@ -33,6 +34,22 @@ extension QuerySpec {
       let bounds = [beginKey.map { _ in "\(field) >= ?" }, endKey.map { _ in "\(field) <= ?" }].compactMap { $0 }
       return bounds.isEmpty ? "" : "WHERE \(bounds.joined(separator: " AND ")) "
     case .match, .smart: return ""
+    }
+  }
+
+  /// The key stands in the SQL, its quotes doubled, so that the references in it become columns as in any smart SQL.
+  private func match(_ soup: String) -> String {
+    let key = MatchKey.qualify(matchText ?? "", with: indexPath.map { "{\(soup):\($0)}" })
+    let quoted = key.split(separator: "'", omittingEmptySubsequences: false).joined(separator: "''")
+    return "WHERE {\(soup):\(SoupField.entryId)} IN (SELECT rowid FROM {\(soup)}_fts WHERE {\(soup)}_fts MATCH '\(quoted)') "
+  }
+
+  /// The key of a `match` query as text.
+  var matchText: String? {
+    switch matchKey {
+    case .string(let text)?: text
+    case .integer, .number, .bool: matchKey?.text
+    default: nil
     }
   }
 

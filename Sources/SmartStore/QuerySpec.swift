@@ -32,6 +32,9 @@ public struct QuerySpec: Sendable, Equatable {
     return spec
   }
 
+  /// Words as a person typed them, made into a key for a `match` query: every one has to occur, none is taken for an operator.
+  public static func quoteMatch(_ words: String) -> String { MatchKey.quote(words) }
+
   /// Reads the form scripts send.
   /// - Throws: ``StoreError`` `.invalidQuerySpec`, naming the field.
   public init(_ json: JSONObject) throws(StoreError) {
@@ -74,7 +77,9 @@ public struct QuerySpec: Sendable, Equatable {
       guard indexPath != nil else { throw QuerySpec.invalid("indexPath", "is missing") }
       guard likeKey != nil else { throw QuerySpec.invalid("likeKey", "is missing") }
     case .match:
-      throw QuerySpec.invalid("queryType", "'match' needs a full_text index, which this version does not have")
+      guard let matchText else { throw QuerySpec.invalid("matchKey", "is missing") }
+      guard matchText.utf8.contains(where: { $0 > 0x20 }) else { throw QuerySpec.invalid("matchKey", "is empty") }
+      guard !matchText.utf8.contains(0) else { throw QuerySpec.invalid("matchKey", "holds a zero byte") }
     case .range:
       guard indexPath != nil || (beginKey == nil && endKey == nil) else {
         throw QuerySpec.invalid("indexPath", "is missing")

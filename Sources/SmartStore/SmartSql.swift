@@ -90,12 +90,14 @@ struct SmartSql {
     guard followsMatch else { return copy(until: 0x27) }
     out.append(text[i])
     i += 1
+    var isInPhrase = false
     while i < text.count {
-      if text[i] == 0x7b {
-        try reference()
+      if text[i] == 0x7b, !isInPhrase {
+        try reference(isMatched: true)
         continue
       }
       let c = text[i]
+      if c == 0x22 { isInPhrase.toggle() }
       out.append(c)
       i += 1
       if c == 0x27 {
@@ -116,7 +118,8 @@ struct SmartSql {
   /// Position of a byte, in characters from 0.
   private func character(_ offset: Int) -> Int { text[..<offset].reduce(0) { $1 & 0xc0 == 0x80 ? $0 : $0 + 1 } }
 
-  private mutating func reference() throws {
+  /// - Parameter isMatched: It stands in the text behind `MATCH`, where only full_text columns are known.
+  private mutating func reference(isMatched: Bool = false) throws {
     guard let close = text[i...].firstIndex(of: 0x7d), close > i + 1 else {
       out.append(text[i])
       i += 1
@@ -132,10 +135,22 @@ struct SmartSql {
     }
     i = close + 1
     guard parts.count == 2 else {
+      guard !namesFullText || soup.hasFullText else {
+        throw StoreError(.pathNotIndexed, "soup \(soup.name) has no full_text index")
+      }
       out.append(contentsOf: soup.table.utf8)
       return
     }
+    guard !isMatched || soup.specs.contains(where: { $0.path == parts[1] && $0.type == .fullText }) else {
+      throw StoreError(.pathNotIndexed, "\(soup.name) does not have a full_text index on \(parts[1])")
+    }
     write(soup, parts[1])
+  }
+
+  /// True before the `_fts` of `{soup}_fts`.
+  private var namesFullText: Bool {
+    let rest = text[i...].prefix(5)
+    return rest.starts(with: "_fts".utf8) && (rest.count == 4 || !SmartSql.isWord(rest.last ?? 0))
   }
 
   private mutating func write(_ soup: Soup, _ path: String) {

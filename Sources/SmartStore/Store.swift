@@ -49,6 +49,7 @@ public final class Store: @unchecked Sendable {
       chmod(path, 0o600)
       writer = connection
       try recoverLoading()
+      try resumeLongOperations()
     } catch let error as DatabaseError {
       throw Store.openingError(error, path: path)
     }

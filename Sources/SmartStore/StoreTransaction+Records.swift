@@ -17,7 +17,8 @@ extension StoreTransaction {
   /// Stores the records of a page by their external id; see ``SoupWriter/store``.
   ///
   /// A large first load into an empty soup puts the indexes off until ``finishLoading(soup:)``: nearly half the work of such a
-  /// load is keeping indexes in order row by row. Until then queries scan, and any other writer ends the load first.
+  /// load is keeping indexes in order row by row. Until then queries scan, full-text searches find nothing, and any other writer
+  /// ends the load first.
   ///
   /// - Parameters:
   ///   - idPath: An indexed path.
@@ -34,7 +35,8 @@ extension StoreTransaction {
       throw StoreError(.pathNotIndexed, "\(name) does not have an index on \(idPath)")
     }
     guard page.plan.specs == soup.specs else {
-      throw StoreError(.invalidIndexSpec, "the index specs of soup \(name) changed while records were on their way")
+      throw StoreError(
+        .invalidIndexSpec, "the index specs of soup \(name) were altered while records were on their way; run the sync again")
     }
     try enterOrLeaveLoading(soup, idPath: idPath, expectedTotal: expectedTotal)
     let writer = try anyWriter(name)
@@ -57,6 +59,7 @@ extension StoreTransaction {
     connection.forgetStatements()
     state.forget()
     for i in soup.specs.indices { try connection.execute("DROP INDEX IF EXISTS \(soup.indexName(i))") }
+    try rebuildFullText(soup, filling: false)
     try connection.run("UPDATE soup_attrs SET loading = ? WHERE id = ?", [.text(mark.text), .integer(soup.number)])
   }
 
@@ -78,6 +81,11 @@ extension StoreTransaction {
         AND owner IS NOT (SELECT owner FROM \(soup.table) WHERE id = ?3)
         """, [.integer(soup.number), .integer(double.id), .integer(double.keptId)])
       try remove(CollectionOfOne(double.id), from: name)
+    }
+    if soup.hasFullText {
+      connection.forgetStatements()
+      state.forget()
+      try rebuildFullText(soup, filling: true)
     }
   }
 

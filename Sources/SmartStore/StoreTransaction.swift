@@ -10,20 +10,38 @@ package final class StoreTransaction: StoreSnapshot {
   package func registerSoup(_ name: String, _ specs: [IndexSpec]) throws {
     try Soup.validate(name: name)
     try IndexSpec.validate(specs, soup: name)
+    try checkPaths(specs, soup: name)
     guard try find(name) == nil else { return }
     try connection.run("INSERT INTO soup_attrs (soupName) VALUES (?)", [.text(name)])
     let soup = Soup(name: name, number: connection.lastInsertRowID, specs: specs, loading: nil)
     try connection.execute(tableDefinition(soup))
-    for (i, spec) in specs.enumerated() {
-      try connection.execute(soup.createIndex(i))
-      try connection.run(
-        "INSERT INTO soup_index_map (soupName, path, columnName, columnType) VALUES (?, ?, ?, ?)",
-        [.text(name), .text(spec.path), .text(soup.indexedExpression(i)), .text(spec.type.rawValue)])
-    }
+    try recordSpecs(of: soup)
+    for i in specs.indices { try connection.execute(soup.createIndex(i)) }
+    try rebuildFullText(soup, filling: true)
     state.forget()
   }
 
-  private func tableDefinition(_ soup: Soup) -> String {
+  /// Paths of json1 indexes are SQLite's: without entries it would only speak of a mistake when the first one comes.
+  func checkPaths(_ specs: [IndexSpec], soup: String) throws {
+    for spec in specs where spec.type == .json1 {
+      do {
+        _ = try connection.firstValue("SELECT json_insert('{}', '$.\(spec.path)', 1)")
+        guard spec.hasGoodSubscripts else { throw DatabaseError(code: 1, message: "a subscript is [n], [#] or [#-n]") }
+      } catch let error as DatabaseError {
+        throw StoreError(.invalidIndexSpec, "path '\(spec.path)' of soup \(soup) is no path for json1: \(error.message)")
+      }
+    }
+  }
+
+  func recordSpecs(of soup: Soup) throws {
+    for (i, spec) in soup.specs.enumerated() {
+      try connection.run(
+        "INSERT INTO soup_index_map (soupName, path, columnName, columnType) VALUES (?, ?, ?, ?)",
+        [.text(soup.name), .text(spec.path), .text(soup.indexedExpression(i)), .text(spec.type.rawValue)])
+    }
+  }
+
+  func tableDefinition(_ soup: Soup) -> String {
     var columns = ["id INTEGER PRIMARY KEY AUTOINCREMENT", "soup TEXT", "created INTEGER", "lastModified INTEGER"]
     for (i, spec) in soup.specs.enumerated() {
       if let column = soup.column(i), let type = spec.type.columnType { columns.append("\(column) \(type)") }
@@ -38,6 +56,7 @@ package final class StoreTransaction: StoreSnapshot {
     guard let soup = try find(name) else { return }
     state.forget()
     connection.forgetStatements()
+    try dropFullText(soup)
     try connection.execute("DROP TABLE \(soup.table)")
     try connection.run("DELETE FROM soup_index_map WHERE soupName = ?", [.text(name)])
     try connection.run("DELETE FROM soup_attrs WHERE id = ?", [.integer(soup.number)])
@@ -48,7 +67,14 @@ package final class StoreTransaction: StoreSnapshot {
   package func clearSoup(_ name: String) throws {
     let soup = try self.soup(name)
     try finishLoading(soup: name)
+    if soup.hasFullText {
+      // Emptied as a whole: word by word takes as long as filling it did.
+      connection.forgetStatements()
+      state.forget()
+      try dropFullText(soup)
+    }
     try connection.run("DELETE FROM \(soup.table)")
+    try rebuildFullText(soup, filling: true)
     try forgetEntries(of: soup)
   }
 

@@ -17,6 +17,8 @@ enum Tuning {
   static let maximumCursors = 10_000
   /// Rows a page of a query when the spec names no size (as in the plug-ins).
   static let defaultPageSize = 10
+  /// Bytes of entries scanned at once while indexes are filled from them: enough to make the scan cheap, little to hold.
+  static let reIndexBytes = 1 << 20
   /// Bytes of one stored entry: a fifth of SQLite's own limit, so that the error is ours and names the entry.
   static let maximumEntryBytes = 200_000_000
 }

@@ -49,8 +49,13 @@ extension Host {
     case .getSoupIndexSpecs: return JSONValue.array(try store.indexSpecs(ofSoup: name).map(\.json)).serialized()
     case .removeSoup: try store.removeSoup(name)
     case .clearSoup: try store.clearSoup(name)
+    case .alterSoup:
+      let specs = try IndexSpec.list(.array(call.array("indexes")))
+      try store.alterSoup(name, indexSpecs: specs, reIndexData: call.value("reIndexData")?.boolValue ?? false)
+      return JSONValue.string(name).serialized()
     default:
-      throw HostError(.unsupported, "\(action) is not available in this version; remove the soup and register it anew")
+      try store.reIndexSoup(name, paths: call.array("paths").compactMap(\.stringValue))
+      return JSONValue.string(name).serialized()
     }
     return Host.ok
   }
