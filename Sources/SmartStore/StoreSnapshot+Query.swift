@@ -13,20 +13,28 @@ extension StoreSnapshot {
   /// Runs one page of a query.
   /// - Throws: ``StoreError`` `.noSuchSoup`, `.invalidSmartSql`, `.notReadOnly`, and SQLite's own words for bad SQL.
   package func query(_ spec: QuerySpec, soup name: String?, pageIndex: Int) throws -> QueryPage {
-    let sql = try convert(spec.smartSql(soupName: try checkedSoup(spec, name)))
-    let (offset, isTooFar) = max(0, pageIndex).multipliedReportingOverflow(by: spec.pageSize)
-    let statement = try readOnlyStatement(
-      "SELECT * FROM (\(sql)) LIMIT \(spec.pageSize) OFFSET \(isTooFar ? Int.max : offset)")
-    try statement.bind(bindings(spec, name))
+    let soup = try checkedSoup(spec, name)
+    let (product, isTooFar) = max(0, pageIndex).multipliedReportingOverflow(by: spec.pageSize)
+    let offset = isTooFar ? Int.max : product
+    let statement: Statement
+    if let like = try indexedLikePage(spec, soup: soup, limit: spec.pageSize, offset: offset) {
+      statement = try readOnlyStatement(like.sql)
+      try statement.bind(like.values)
+    } else {
+      let sql = try convert(spec.smartSql(soupName: soup))
+      statement = try readOnlyStatement("SELECT * FROM (\(sql)) LIMIT \(spec.pageSize) OFFSET \(offset)")
+      try statement.bind(bindings(spec, name))
+    }
     defer { statement.reset() }
     return try ResultText.page(statement, asEntries: spec.kind != .smart && spec.selectPaths == nil)
   }
 
   /// How many rows a query has in all.
   package func count(_ spec: QuerySpec, soup name: String?) throws -> Int {
-    let sql = try convert(spec.countSmartSql(soupName: try checkedSoup(spec, name)))
-    let statement = try readOnlyStatement(sql)
-    try statement.bind(bindings(spec, name))
+    let soup = try checkedSoup(spec, name)
+    let like = try indexedLikeCount(spec, soup: soup)
+    let statement = try readOnlyStatement(like?.sql ?? convert(spec.countSmartSql(soupName: soup)))
+    try statement.bind(like?.values ?? bindings(spec, name))
     defer { statement.reset() }
     return try statement.step() ? Int(statement.int64(0)) : 0
   }
