@@ -9,7 +9,8 @@ struct SmartSqlTests {
     let employees = Soup(
       name: "employees", number: 1,
       specs: [
-        .string("firstName"), .string("lastName"), .string("deptCode"), .string("employeeId"), .string("managerId"),
+        .string("firstName"), IndexSpec(path: "lastName", type: .fullText), .string("deptCode"), .string("employeeId"),
+        .string("managerId"),
         .integer("salary"),
         .json1("education"),
       ], loading: nil)
