@@ -6,9 +6,13 @@ enum SyncsSoup {
   static let name = "syncs_soup"
   static let specs = ["type", "name", "status"].map { IndexSpec(path: $0, type: .json1) }
 
-  /// - Note: A soup of another shape stays as it is: look-ups work on any path, the indexes only make them quick.
+  /// - Note: A soup that lacks one of the indexes, as older versions of the model made it, is altered; indexes of the
+  ///   application's own on other paths stay. Ids stay too, so that saved syncs are found.
   static func setUp(_ transaction: StoreTransaction) throws {
-    if try !transaction.soupExists(name) { try transaction.registerSoup(name, specs) }
+    guard try transaction.soupExists(name) else { return try transaction.registerSoup(name, specs) }
+    let found = try transaction.indexSpecs(of: name), paths = Set(specs.map(\.path))
+    guard !specs.allSatisfy(found.contains) else { return }
+    try transaction.alterSoup(name, indexSpecs: specs + found.filter { !paths.contains($0.path) }, reIndexData: false)
   }
 
   static func find(_ reference: SyncReference, in snapshot: StoreSnapshot) throws -> SyncState? {
