@@ -25,6 +25,13 @@ extension Store {
   /// Drops a soup with its entries; nothing happens when there is none.
   public func removeSoup(_ name: String) throws { try writeBlocking(.synced) { try $0.removeSoup(name) } }
 
+  /// Drops every soup, all of them or none.
+  public func removeAllSoups() throws {
+    try writeBlocking(.synced) { transaction in
+      for name in try transaction.soupNames() { try transaction.removeSoup(name) }
+    }
+  }
+
   /// Removes all entries of a soup; its specs and its id sequence stay.
   /// - Throws: ``StoreError`` `.noSuchSoup`.
   public func clearSoup(_ name: String) throws { try writeBlocking(.synced) { try $0.clearSoup(name) } }

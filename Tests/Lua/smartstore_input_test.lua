@@ -163,6 +163,9 @@ tests.test_index_paths_with_quotes_and_brackets = case(function()
 end)
 
 tests.test_json1_paths_with_subscripts_and_quoted_keys = case(function()
+  for _, path in ipairs { ".", "a..b", "[0", "a[", "a[x]", '"a' } do
+    fails("smartstore/invalidIndexSpec", "registerSoup", "json1", { { path = path, type = "json1" } })
+  end
   support.soup("json1", "a[1].b", "json1", '"a.b"', "json1")
   ok("upsertSoupEntries", "json1", { { a = { { b = "no" }, { b = "yes" } }, ["a.b"] = "dotted" } })
   same(#support.found("json1", smartstore.buildExactQuerySpec("a[1].b", "yes")), 1)

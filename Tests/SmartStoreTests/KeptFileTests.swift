@@ -1,0 +1,125 @@
+import Foundation
+import JSON
+import TestSupport
+import Testing
+
+@testable import SmartStore
+
+/// A store file that an earlier build wrote, kept in `Tests/Fixtures`: later ones must open it and find everything.
+///
+/// `scripts/dev/fixture` writes it anew, under the name of the schema's version; the files of older versions stay.
+struct KeptFileTests {
+  static let folder = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+    .appendingPathComponent("Fixtures").path
+  /// Set by `scripts/dev/fixture` alone.
+  static let target = ProcessInfo.processInfo.environment["TUREEN_WRITE_FIXTURE"]
+
+  private static let specs: [IndexSpec] = [
+    .string("Id"), .integer("n"), .floating("f"), .json1("Owner.Name"),
+    IndexSpec(path: "note", type: .fullText),
+  ]
+
+  /// A little of everything that a store can hold.
+  private func fill(_ store: Store) throws {
+    try store.registerSoup("contacts", indexSpecs: Self.specs)
+    try store.registerSoup("123 any + name!?", indexSpecs: [.json1("j")])
+    try store.sync(
+      #"[{"Id":"a","n":1,"note":"The quick fox"},{"Id":"b","n":2,"f":2.5},{"Id":"gone"}]"#, into: "contacts", owner: 1)
+    try store.sync(#"[{"Id":"a","n":1,"note":"The quick fox"}]"#, into: "contacts", owner: 2)
+    try store.upsert(
+      #"[{"Id":"b","n":9007199254740993,"f":5,"Owner":{"Name":"Göktuğ"},"tags":[{"t":"x"},{"t":"y"}],"__local__":true}]"#,
+      into: "contacts", by: "Id")
+    try store.remove([3], from: "contacts")
+    try store.upsert(#"[{"j":null},{"j":"\u0001한글"}]"#, into: "123 any + name!?")
+    try store.writeBlocking(.synced) { transaction in
+      try transaction.journal(
+        [UploadRecord(entryId: 2, version: 2, syncId: 1, operation: "update", sentAt: 1234, inDoubt: true)], in: "contacts")
+      _ = try transaction.acquireLease("sync:1", owner: "nobody", now: 1, duration: 1, takeover: { _ in false })
+    }
+  }
+
+  @Test(.enabled(if: target != nil)) func fixture_whenAskedFor_isWritten() throws {
+    let path = try #require(Self.target)
+    let store = try Store(name: "fixture", isGlobal: false, path: path)
+    try fill(store)
+    store.close()
+  }
+
+  /// Every kept file, by name.
+  static let files = ((try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? [])
+    .filter { $0.hasPrefix("store-") && $0.hasSuffix(".sqlite") }.sorted()
+
+  private func copy(_ file: String) throws -> TemporaryFolder {
+    let folder = try TemporaryFolder()
+    try FileManager.default.copyItem(atPath: "\(Self.folder)/\(file)", toPath: folder.path + "/store.sqlite")
+    return folder
+  }
+
+  @Test(arguments: files) func open_keptFile_findsEntriesAndIndexes(_ file: String) throws {
+    let folder = try copy(file)
+    let store = try Store(name: "kept", isGlobal: false, path: folder.path + "/store.sqlite")
+    defer { store.close() }
+    #expect(try store.soupNames() == ["123 any + name!?", "contacts"])
+    #expect(try store.indexSpecs(ofSoup: "contacts") == Self.specs)
+    #expect(
+      try store.rows(
+        "SELECT {contacts:_soupEntryId}, {contacts:Id}, {contacts:n}, {contacts:f}, {contacts:Owner.Name}, {contacts:tags[1].t}, version FROM {contacts}"
+      ) == #"[[1,"a",1,null,null,null,2],[2,"b",9007199254740993,5.0,"Göktuğ","y",2]]"#)
+    let entry = try #require(JSONValue(parsing: store.retrieve([2], from: "contacts")).arrayValue?.first)
+    #expect(entry["tags"] == [["t": "x"], ["t": "y"]])
+    #expect((entry["_soupLastModifiedDate"]?.integerValue ?? 0) > 1_600_000_000_000)
+    #expect(try store.rows("SELECT {123 any + name!?:j} FROM {123 any + name!?} ORDER BY 1") == #"[[null],["\u0001한글"]]"#)
+    let match = #"{"queryType":"match","indexPath":"note","matchKey":"QUICK","selectPaths":["Id"]}"#
+    #expect(try store.found(match, in: "contacts") == #"[["a"]]"#)
+  }
+
+  @Test(arguments: files) func open_keptFile_findsWhatSyncsNeed(_ file: String) throws {
+    let folder = try copy(file)
+    let store = try Store(name: "kept", isGlobal: false, path: folder.path + "/store.sqlite")
+    defer { store.close() }
+    #expect(try store.base(2, in: "contacts")?.contains(#""n":2,"f":2.5"#) == true, "as the server had it")
+    #expect(try store.rows("SELECT owner FROM {contacts} ORDER BY id") == "[[1],[1]]")
+    #expect(try store.rows("SELECT entry, owner FROM soup_members") == "[[1,2]]")
+    let uploads = try store.readBlocking { try $0.unsettledUploads(in: "contacts") }
+    #expect(
+      uploads == [UploadRecord(entryId: 2, version: 2, syncId: 1, operation: "update", sentAt: 1234, inDoubt: true)])
+    #expect(try store.readBlocking { try $0.lease("sync:1") } == Lease(name: "sync:1", owner: "nobody", fence: 1, expiresAt: 2))
+  }
+
+  @Test(arguments: files) func write_keptFile_goesOnWhereItWas(_ file: String) throws {
+    let folder = try copy(file)
+    let store = try Store(name: "kept", isGlobal: false, path: folder.path + "/store.sqlite")
+    defer { store.close() }
+    #expect(try store.ids(store.upsert(#"[{"Id":"a","note":"slow"},{"Id":"new"}]"#, into: "contacts", by: "Id")) == [1, 4])
+    #expect(try store.version(1, in: "contacts") == 3)
+    let match = #"{"queryType":"match","indexPath":"note","matchKey":"quick OR slow","selectPaths":["note"]}"#
+    #expect(try store.found(match, in: "contacts") == #"[["slow"]]"#)
+    try store.alterSoup("contacts", indexSpecs: [.string("Id"), .string("f")], reIndexData: true)
+    #expect(
+      try store.rows("SELECT {contacts:Id}, {contacts:f} FROM {contacts} ORDER BY 1") == #"[["a",null],["b","5"],["new",null]]"#)
+  }
+
+  @Test func keptFiles_ofThisSchema_areThere() { #expect(Self.files.contains("store-\(Schema.version).sqlite")) }
+
+  /// What anyone can do with the `sqlite3` tool: no extension, no function of ours.
+  @Test(arguments: files) func read_keptFile_withTheStockTool(_ file: String) throws {
+    let folder = try copy(file), tool = Process(), pipe = Pipe()
+    tool.executableURL = URL(fileURLWithPath: "/usr/bin/sqlite3")
+    tool.arguments = [
+      "-readonly", folder.path + "/store.sqlite",
+      """
+      PRAGMA integrity_check;
+      SELECT soupName, path, columnName, columnType FROM soup_index_map WHERE path = 'Owner.Name';
+      SELECT id, TABLE_1_0, json_extract(soup, '$.Owner.Name') FROM TABLE_1 ORDER BY id;
+      SELECT rowid FROM TABLE_1_fts WHERE TABLE_1_fts MATCH 'fox';
+      """,
+    ]
+    tool.standardOutput = pipe
+    try tool.run()
+    let output = String(decoding: pipe.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
+    tool.waitUntilExit()
+    #expect(tool.terminationStatus == 0)
+    #expect(
+      output == "ok\ncontacts|Owner.Name|json_extract(soup, '$.Owner.Name')|json1\n1|a|\n2|b|Göktuğ\n1\n")
+  }
+}

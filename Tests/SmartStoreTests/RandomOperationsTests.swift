@@ -1,0 +1,174 @@
+import Foundation
+import JSON
+import TestSupport
+import Testing
+
+@testable import SmartStore
+
+extension SoupOperation {
+  /// Does it to the soup `s` of a store.
+  func run(on store: Store) throws -> SoupOutcome {
+    do {
+      switch self {
+      case .upsert(let entries, let path):
+        return .ids(try store.ids(store.upsert(JSONValue.array(entries.map { .object($0) }).text, into: "s", by: path)))
+      case .remove(let ids): try store.remove(ids, from: "s")
+      case .removeWhere: try store.removeEntries(matching: try QuerySpec(querySpec), from: "s")
+      case .clear: try store.clearSoup("s")
+      case .alter(let specs, let reIndexData): try store.alterSoup("s", indexSpecs: specs, reIndexData: reIndexData)
+      case .reIndex(let paths): try store.reIndexSoup("s", paths: paths)
+      }
+      return .done
+    } catch let error as StoreError {
+      return .failed(error.code.rawValue)
+    }
+  }
+
+  /// The query of `removeWhere`, as a script writes it.
+  var querySpec: JSONObject {
+    guard case .removeWhere(let path, let key, let pageSize) = self else { return [:] }
+    return [
+      "queryType": "exact", "indexPath": .string(path), "matchKey": key, "orderPath": "_soupEntryId",
+      "pageSize": .integer(Int64(pageSize)),
+    ]
+  }
+}
+
+/// A model and the store it is compared with.
+struct ModelComparison {
+  var model: SoupModel
+  let seed: UInt64
+
+  /// Sums over the rows: cheap, and enough to notice a row too many, too few or not written.
+  func compareSums(_ store: Store, _ place: String) throws {
+    let sums = try store.rows("SELECT count(*), ifnull(sum(id), 0), ifnull(sum(version), 0), ifnull(max(id), 0) FROM {s}")
+    let rows = model.rows
+    let wanted: JSONValue = [
+      [
+        .integer(Int64(rows.count)), .integer(rows.reduce(0) { $0 + $1.id }), .integer(rows.reduce(0) { $0 + $1.version }),
+        .integer(rows.last?.id ?? 0),
+      ]
+    ]
+    try #require(try JSONValue(parsing: sums) == wanted, "seed \(seed), \(place)")
+  }
+
+  /// Every row: its version, what its indexes hold, its whole text; the specs; what two queries find.
+  func compareAll(_ store: Store, _ place: String) throws {
+    let label: Comment = "seed \(seed), \(place)", paths = ["k", "n", "tags.t"]
+    try #require(try store.indexSpecs(ofSoup: "s") == model.specs, label)
+    let fields = (["_soupEntryId"] + paths).map { "{s:\($0)}" }.joined(separator: ", ")
+    let rows = try JSONValue(parsing: store.rows("SELECT \(fields), version FROM {s} ORDER BY id", pageSize: 10_000))
+    let wanted = model.rows.map { row -> JSONValue in
+      .array([.integer(row.id)] + paths.map { model.value(of: row, $0) } + [.integer(row.version)])
+    }
+    try #require(rows == .array(wanted), label)
+    let entries = try JSONValue(parsing: store.retrieve(model.rows.map(\.id), from: "s")).arrayValue ?? []
+    let bare = entries.map { entry -> JSONValue in
+      var members = entry.objectValue ?? [:]
+      (members["_soupEntryId"], members["_soupLastModifiedDate"]) = (nil, nil)
+      return .object(members)
+    }
+    try #require(bare == model.rows.map { .object($0.entry) }, label)
+    try compareQueries(store, label)
+    try #require(try store.rows("SELECT count(*) FROM long_operations_status") == "[[0]]", label)
+  }
+
+  private func compareQueries(_ store: Store, _ label: Comment) throws {
+    for row in model.rows.prefix(3) {
+      for path in ["k", "n", "tags.t"] {
+        let key = model.value(of: row, path)
+        if key.isNull { continue }
+        let spec: JSONObject = [
+          "queryType": "exact", "indexPath": .string(path), "matchKey": key, "orderPath": "_soupEntryId", "pageSize": 1000,
+          "selectPaths": ["_soupEntryId"],
+        ]
+        let found = try JSONValue(parsing: store.query(try QuerySpec(spec), soup: "s"))
+        let wanted = model.rows.filter { model.value(of: $0, path) == key }.map { JSONValue.array([.integer($0.id)]) }
+        try #require(found == .array(wanted), label)
+      }
+    }
+  }
+}
+
+struct RandomOperationsTests {
+  static let specs: [IndexSpec] = [.string("k"), .integer("n"), .string("tags.t")]
+  /// `TUREEN_SEED`, else one that changes every day.
+  static let seed =
+    ProcessInfo.processInfo.environment["TUREEN_SEED"].flatMap { UInt64($0) } ?? UInt64(Date().timeIntervalSince1970) / 86_400
+
+  @Test func operations_tenThousandAtRandom_equalTheModel() throws {
+    print("TUREEN_SEED=\(Self.seed)")
+    let folder = try TemporaryFolder()
+    var store = try Store(name: "test", isGlobal: false, path: folder.path + "/0/store.sqlite"), generations = 0
+    defer { store.close() }
+    try store.registerSoup("s", indexSpecs: Self.specs)
+    var comparison = ModelComparison(model: SoupModel(specs: Self.specs), seed: Self.seed)
+    var random = SeededGenerator(state: Self.seed)
+    for step in 1...10_000 {
+      let place = "step \(step)"
+      switch random.below(400) {
+      case 0..<3:
+        store.close()
+        store = try Store(name: "test", isGlobal: false, path: store.path)
+      case 3..<5:
+        generations += 1
+        store = try crash(store, into: "\(folder.path)/\(generations)", isWriting: random.below(2) == 0)
+      default:
+        let operation = random.operation(on: comparison.model)
+        let outcome = try operation.run(on: store), wanted = comparison.model.apply(operation)
+        try #require(outcome == wanted, "seed \(Self.seed), \(place): \(operation)")
+      }
+      try comparison.compareSums(store, place)
+      if step.isMultiple(of: 50) { try comparison.compareAll(store, place) }
+    }
+  }
+
+  /// This process and another one on one file, in turns of a random length; the other one is killed now and then.
+  @Test func operations_twoProcessesInTurns_equalTheModel() throws {
+    print("TUREEN_SEED=\(Self.seed)")
+    let home = try TemporaryFolder()
+    let registry = StoreRegistry(userDirectory: home.path + "/user", globalDirectory: home.path + "/global/stores")
+    defer { registry.close() }
+    let store = try registry.store(isGlobal: true)
+    try store.registerSoup("s", indexSpecs: Self.specs)
+    var comparison = ModelComparison(model: SoupModel(specs: Self.specs), seed: Self.seed)
+    var random = SeededGenerator(state: Self.seed &+ 1)
+    var other = try SecondProcess(home: home.path), isOthersTurn = false
+    for step in 1...10_000 {
+      if random.below(4) == 0 { isOthersTurn.toggle() }
+      if random.below(1000) == 0 {
+        other.kill()
+        other = try SecondProcess(home: home.path)
+      }
+      let place = "step \(step) of the \(isOthersTurn ? "other" : "first") process"
+      let operation = random.operation(on: comparison.model)
+      let outcome = isOthersTurn ? try other.run(operation) : try operation.run(on: store)
+      let wanted = comparison.model.apply(operation)
+      try #require(outcome == wanted, "seed \(Self.seed), \(place): \(operation)")
+      try comparison.compareSums(store, place)
+      if step.isMultiple(of: 50) { try comparison.compareAll(store, place) }
+    }
+  }
+
+  /// What a process that dies leaves behind: the files as they are at that moment, the log not folded back. A transaction that
+  /// is under way then is not in the store that opens from them.
+  private func crash(_ store: Store, into folder: String, isWriting: Bool) throws -> Store {
+    struct Died: Error {}
+    let old = URL(fileURLWithPath: store.path).deletingLastPathComponent()
+    if isWriting {
+      #expect(throws: Died.self) {
+        try store.writeBlocking(.synced) { transaction in
+          try transaction.clearSoup("s")
+          _ = try transaction.create(["k": "never"], in: "s")
+          try FileManager.default.copyItem(at: old, to: URL(fileURLWithPath: folder))
+          throw Died()
+        }
+      }
+    } else {
+      try FileManager.default.copyItem(at: old, to: URL(fileURLWithPath: folder))
+    }
+    store.close()
+    try FileManager.default.removeItem(at: old)
+    return try Store(name: "test", isGlobal: false, path: folder + "/store.sqlite")
+  }
+}

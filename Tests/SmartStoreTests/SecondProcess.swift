@@ -1,0 +1,91 @@
+import Foundation
+import JSON
+
+@testable import SmartStore
+
+/// The built `tureen`, running a script that does to the global store under a home what it is told, a line at a time.
+final class SecondProcess {
+  /// Beside the test bundle, so that each build folder tests its own.
+  static let program: URL = {
+    let own = CommandLine.arguments.first { $0.hasSuffix(".xctest") } ?? CommandLine.arguments[0]
+    let package = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+      .deletingLastPathComponent()
+    let folders =
+      [URL(fileURLWithPath: own), URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath()]
+      .map { $0.deletingLastPathComponent() } + [package.appendingPathComponent(".build/debug")]
+    let programs = folders.map { $0.appendingPathComponent("tureen") }
+    return programs.first { FileManager.default.isExecutableFile(atPath: $0.path) } ?? programs[0]
+  }()
+
+  private static let script = """
+    local tureen = require "tureen"
+    local GLOBAL = { isGlobalStore = true }
+    for line in io.lines() do
+      local call, answer = tureen.json.decode(line), nil
+      local values = { GLOBAL, table.unpack(call.arguments) }
+      values[#values + 1] = function(value) answer = { value = value } end
+      values[#values + 1] = function(err) answer = { error = err.code } end
+      tureen.smartstore[call.name](table.unpack(values))
+      while not answer do tureen.poll(1000) end
+      print(tureen.json.encode(answer))
+      io.stdout:flush()
+    end
+    """
+
+  private let process = Process()
+  private let input = Pipe(), output = Pipe()
+  private var received = Data()
+
+  /// - Parameter home: The folder under which the stores lie; the script is kept there.
+  init(home: String) throws {
+    let script = home + "/script.lua"
+    try Data(SecondProcess.script.utf8).write(to: URL(fileURLWithPath: script))
+    process.executableURL = SecondProcess.program
+    process.arguments = ["run", "--home", home, script]
+    process.standardInput = input
+    process.standardOutput = output
+    try process.run()
+  }
+
+  deinit { kill() }
+
+  /// Ends it at once, whatever it is doing.
+  func kill() {
+    if process.isRunning { Glibc.kill(process.processIdentifier, SIGKILL) }
+    process.waitUntilExit()
+  }
+
+  struct Silence: Error {}
+
+  /// Has one function of the store called, and waits for what its callback is given.
+  func call(_ name: String, _ arguments: [JSONValue]) throws -> JSONValue {
+    try input.fileHandleForWriting.write(
+      contentsOf: Data(JSONValue.object(["name": .string(name), "arguments": .array(arguments)]).serialized() + [0x0a]))
+    while true {
+      if let end = received.firstIndex(of: 0x0a) {
+        defer { received = Data(received[(end + 1)...]) }
+        return try JSONValue(parsing: Array(received[..<end]))
+      }
+      let more = output.fileHandleForReading.availableData
+      guard !more.isEmpty else { throw Silence() }
+      received.append(more)
+    }
+  }
+
+  /// Does an operation to the soup `s`.
+  func run(_ operation: SoupOperation) throws -> SoupOutcome {
+    let answer =
+      switch operation {
+      case .upsert(let entries, let path):
+        try call("upsertSoupEntriesWithExternalId", ["s", .array(entries.map { .object($0) }), .string(path)])
+      case .remove(let ids): try call("removeFromSoup", ["s", .array(ids.map { .integer($0) })])
+      case .removeWhere: try call("removeFromSoup", ["s", .object(operation.querySpec)])
+      case .clear: try call("clearSoup", ["s"])
+      case .alter(let specs, let reIndexData): try call("alterSoup", ["s", .array(specs.map(\.json)), .bool(reIndexData)])
+      case .reIndex(let paths): try call("reIndexSoup", ["s", .array(paths.map { .string($0) })])
+      }
+    if let code = answer["error"]?.stringValue { return .failed(code) }
+    guard case .upsert = operation else { return .done }
+    return .ids((answer["value"]?.arrayValue ?? []).compactMap { $0["_soupEntryId"]?.integerValue })
+  }
+}
