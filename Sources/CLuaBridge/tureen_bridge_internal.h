@@ -30,6 +30,10 @@ void tureen_module_import(lua_State *L, int bridge, int core, const char *name);
 /* Makes the public names known to `require`; bridge and core as above.                                  [-0, +0, e] */
 void tureen_modules_announce(lua_State *L, int bridge, int core);
 
+/* Functions of the core: bytes to base64 text and back. */
+int tureen_to_base64(lua_State *L);
+int tureen_from_base64(lua_State *L);
+
 /* Frees what Swift gave. Safe twice. */
 void tureen_bytes_free(tureen_bytes *bytes);
 

@@ -290,7 +290,8 @@ void tureen_core_push(lua_State *L) {
       {"interrupted", core_interrupted}, {"configure", core_configure}, {"report", core_report},
       {"on_main", core_on_main},     {"traceback", core_traceback}, {"raise", core_raise},
       {"array", core_array},         {"is_array", core_is_array},   {"encode", core_encode},
-      {"decode", core_decode},       {"is_record", core_is_record}, {NULL, NULL}};
+      {"decode", core_decode},       {"is_record", core_is_record}, {"to_base64", tureen_to_base64},
+      {"from_base64", tureen_from_base64}, {NULL, NULL}};
   int bridge = lua_gettop(L);
   lua_createtable(L, 0, 21);
   lua_pushvalue(L, bridge);

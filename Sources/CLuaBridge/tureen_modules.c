@@ -35,6 +35,9 @@ static const char mobilesync_lua[] = {
 static const char sdkinfo_lua[] = {
 #embed "../LuaBridge/Lua/sdkinfo.lua"
 };
+static const char keyvalue_lua[] = {
+#embed "../LuaBridge/Lua/keyvalue.lua"
+};
 static const char sandbox_lua[] = {
 #embed "../LuaBridge/Lua/sandbox.lua"
 };
@@ -47,7 +50,7 @@ static const struct {
 } sources[] = {
     MODULE(tureen),     MODULE(guard),     MODULE(event),      MODULE(calls),      MODULE(async),
     MODULE(arguments),  MODULE(queryspec), MODULE(smartstore), MODULE(mobilesync), MODULE(sdkinfo),
-    MODULE(sandbox),
+    MODULE(keyvalue),   MODULE(sandbox),
 };
 
 /* What scripts may ask `require` for, and the module they get. */
@@ -58,6 +61,7 @@ static const struct {
     {"tureen.smartstore", "smartstore"},
     {"tureen.mobilesync", "mobilesync"},
     {"tureen.sdkinfo", "sdkinfo"},
+    {"tureen.keyvalue", "keyvalue"},
     {"tureen.sandbox", "sandbox"},
     {"tureen.document", "event"},
     {"com.salesforce.plugin.smartstore", "smartstore"},

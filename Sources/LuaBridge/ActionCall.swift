@@ -16,6 +16,8 @@ public enum SmartStoreAction: String, CaseIterable, Sendable {
   case runSmartQuery = "pgRunSmartQuery"
   case moveCursorToPageIndex = "pgMoveCursorToPageIndex"
   case closeCursor = "pgCloseCursor"
+  case observe = "pgObserve"
+  case closeObserver = "pgCloseObserver"
   case getDatabaseSize = "pgGetDatabaseSize"
   case removeStore = "pgRemoveStore"
   case getAllStores = "pgGetAllStores"
@@ -30,6 +32,18 @@ public enum SmartStoreAction: String, CaseIterable, Sendable {
     default: false
     }
   }
+}
+
+/// The actions of `tureen.keyvalue`. Raw values are the wire names.
+public enum KeyValueAction: String, CaseIterable, Sendable {
+  case get = "kvGet"
+  case put = "kvPut"
+  case remove = "kvRemove"
+  case contains = "kvContains"
+  case count = "kvCount"
+  case clear = "kvClear"
+  case keys = "kvKeys"
+  case stores = "kvStores"
 }
 
 /// The actions of `com.salesforce.mobilesync`. Raw values are the wire names.

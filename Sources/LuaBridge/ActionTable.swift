@@ -3,6 +3,7 @@ import JSON
 /// Every service and action a script can call, and what each accepts.
 enum Action: Sendable {
   case smartStore(SmartStoreAction)
+  case keyValue(KeyValueAction)
   case mobileSync(MobileSyncAction)
   case getInfo
   /// Of a service that the host may know; the bridge does not.
@@ -17,6 +18,7 @@ enum Action: Sendable {
     switch service {
     case "com.salesforce.smartstore": found = SmartStoreAction(rawValue: action).map(Action.smartStore)
     case "com.salesforce.mobilesync": found = MobileSyncAction(rawValue: action).map(Action.mobileSync)
+    case "tureen.keyvalue": found = KeyValueAction(rawValue: action).map(Action.keyValue)
     case "com.salesforce.sdkinfo": found = action == "getInfo" ? .getInfo : nil
     case _ where service.hasPrefix("com.salesforce."): throw .bridge(.unknownService, "unknown service '\(service)'")
     default: found = .other(service: service, action: action)
@@ -28,12 +30,16 @@ enum Action: Sendable {
   /// True for actions that start long work; an interrupt refuses those.
   var isLong: Bool { if case .mobileSync(let action) = self { action.isLong } else { false } }
 
+  /// True for the action whose answers come as long as the script wants them, and that nobody waits for.
+  var isObserver: Bool { if case .smartStore(.observe) = self { true } else { false } }
+
   /// True for the actions that run while no other does.
   var isAboutAllStores: Bool { if case .smartStore(let action) = self { action.isAboutAllStores } else { false } }
 
   var fields: [Shape.Field] {
     switch self {
     case .smartStore(let action): action.fields
+    case .keyValue(let action): action.fields
     case .mobileSync(let action): action.fields
     case .getInfo, .other: []
     }
@@ -45,6 +51,8 @@ enum Action: Sendable {
     switch self {
     case .smartStore(.removeFromSoup) where !has("entryIds") && !has("querySpec"):
       throw .bridge(.invalidArguments, "argument 'entryIds' is missing, expected it or 'querySpec'")
+    case .smartStore(.observe) where !has("soupName") && !has("querySpec"):
+      throw .bridge(.invalidArguments, "argument 'soupName' is missing, expected it or 'querySpec'")
     case .mobileSync(.reSync), .mobileSync(.getSyncStatus), .mobileSync(.deleteSync):
       guard has("syncId") || has("syncName") else {
         throw .bridge(.invalidArguments, "Neither syncId nor syncName were specified")
@@ -104,8 +112,26 @@ extension SmartStoreAction {
     case .runSmartQuery: [.required("querySpec", Self.querySpec)]
     case .moveCursorToPageIndex: [.required("cursorId", .any), .required("index", .integer)]
     case .closeCursor: [.required("cursorId", .any)]
+    case .observe:
+      [.required("observerId", .integer), .optional("soupName", .string), .optional("querySpec", Self.querySpec)]
+    case .closeObserver: [.required("observerId", .integer)]
     case .getDatabaseSize, .removeStore: []
     case .getAllStores, .getAllGlobalStores, .removeAllStores, .removeAllGlobalStores: []
+    }
+  }
+}
+
+extension KeyValueAction {
+  private static let name = Shape.Field.required("name", .string)
+  private static let key = Shape.Field.required("key", .string)
+
+  var fields: [Shape.Field] {
+    switch self {
+    case .get, .remove, .contains: [Self.name, Self.key]
+    case .put: [Self.name, Self.key, .required("value", .string), .optional("isBase64", .boolean)]
+    case .count, .clear: [Self.name]
+    case .keys: [Self.name, .optional("pattern", .string)]
+    case .stores: []
     }
   }
 }

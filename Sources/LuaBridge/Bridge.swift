@@ -52,7 +52,8 @@ public final class Bridge: @unchecked Sendable {
     let action: Result<Action, BridgeError>
     do { action = .success(try find(service, name)) } catch { action = .failure(error) }
     let isLong = (try? action.get())?.isLong ?? false
-    let places = isLong ? Tuning.placesOfSync : Tuning.placesOfCall
+    let isObserver = (try? action.get())?.isObserver ?? false
+    let places = isLong ? Tuning.placesOfSync : isObserver ? Tuning.placesOfObserver : Tuning.placesOfCall
     guard mailbox.book(places) else {
       throw .bridge(.mailboxFull, "too many calls wait for their answers to be polled", isRetryable: true)
     }
@@ -85,6 +86,8 @@ public final class Bridge: @unchecked Sendable {
     do {
       let call = try ActionCall(action, text: arguments)
       switch action {
+      case .smartStore(.observe): try host.observe(call) { ticket.update($0) }
+      case .keyValue(let action): ticket.succeed(try host.keyValue(action, call))
       case .smartStore(let action): ticket.succeed(try host.smartStore(action, call))
       case .mobileSync(let action):
         if let payload = try host.mobileSync(action, call, onUpdate: { ticket.update($0) }) { ticket.succeed(payload) }

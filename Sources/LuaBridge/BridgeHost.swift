@@ -17,6 +17,16 @@ public protocol BridgeHost: AnyObject, Sendable {
   /// - Returns: The payload of the success callback, as JSON text.
   func smartStore(_ action: SmartStoreAction, _ call: ActionCall) throws -> [UInt8]
 
+  /// Runs one action of `tureen.keyvalue`, on the same lane as the store's own actions. May block.
+  /// - Returns: The payload of the success callback, as JSON text.
+  func keyValue(_ action: KeyValueAction, _ call: ActionCall) throws -> [UInt8]
+
+  /// Begins to watch what the call's `soupName` or `querySpec` names; returns at once.
+  ///
+  /// `.changes` says that changes wait, at most once until they have been taken; `.finished` comes when the observer is closed,
+  /// `.failed` when its store is. On the store's lane; news come from any thread.
+  func observe(_ call: ActionCall, onUpdate: @escaping @Sendable (CallUpdate) -> Void) throws
+
   /// Runs or starts one action of `com.salesforce.mobilesync`, on the same lane as the store's own actions.
   ///
   /// `syncDown`, `syncUp` and `reSync` start the sync, report its state with status RUNNING to `onUpdate`, and return
@@ -43,12 +53,23 @@ public protocol BridgeHost: AnyObject, Sendable {
 
 extension BridgeHost {
   public func service(_ name: String, _ action: String, _ arguments: JSONObject) throws -> [UInt8]? { nil }
+
+  public func keyValue(_ action: KeyValueAction, _ call: ActionCall) throws -> [UInt8] {
+    throw BridgeError.bridge(.unknownService, "this host has no key-value stores")
+  }
+
+  public func observe(_ call: ActionCall, onUpdate: @escaping @Sendable (CallUpdate) -> Void) throws {
+    throw BridgeError.bridge(.unknownAction, "this host tells of no changes")
+  }
 }
 
 /// News of a call that answers more than once.
 public enum CallUpdate: Sendable {
   /// The sync changed: it started, moved or ended.
   case sync(SyncUpdate)
+  /// Something that is watched has changed. The closure is called on the Lua thread, right before the script hears of it, and
+  /// gives the payload as JSON text: so everything that happened until then is in it.
+  case changes(@Sendable () -> [UInt8])
   /// The call ended without being a sync; the payload of its success callback, as JSON text.
   case finished([UInt8])
   /// The call failed before or beside a sync. A sync that ends FAILED is `.sync` with an error instead.

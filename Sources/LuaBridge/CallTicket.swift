@@ -33,6 +33,7 @@ final class CallTicket: @unchecked Sendable {
     case .finished(let payload): succeed(payload)
     case .failed(let error): fail(error)
     case .sync(let sync): lock.withLock { post(sync) }
+    case .changes(let take): lock.withLock { post(take) }
     }
   }
 
@@ -42,6 +43,11 @@ final class CallTicket: @unchecked Sendable {
     guard !hasEnded else { return }
     mailbox.post(.init(call: id, kind: .update, payload: Payload(sync.state), isProgress: hasStarted))
     hasStarted = true
+  }
+
+  private func post(_ take: @escaping @Sendable () -> [UInt8]) {
+    guard !hasEnded else { return }
+    mailbox.post(.init(call: id, kind: .update, payload: Payload(lazily: take)))
   }
 
   private func end(_ kind: Mailbox.Kind, _ payload: [UInt8]) {

@@ -5,6 +5,13 @@ import Glibc
 package final class Payload: @unchecked Sendable {
   // Written in init and by whoever owns the last reference: a message has one owner at a time.
   private var bytes: tureen_bytes
+  private var make: (@Sendable () -> [UInt8])?
+
+  /// Text that is made when the message is taken, by the thread that takes it.
+  package convenience init(lazily make: @escaping @Sendable () -> [UInt8]) {
+    self.init([])
+    self.make = make
+  }
 
   package init(_ text: [UInt8]) {
     let memory = malloc(max(1, text.count))
@@ -19,6 +26,10 @@ package final class Payload: @unchecked Sendable {
 
   /// Hands the memory over; the receiver frees it.
   package func release() -> tureen_bytes {
+    if let make {
+      self.make = nil
+      return Payload(make()).release()
+    }
     defer { bytes = tureen_bytes(data: nil, length: 0) }
     return bytes
   }

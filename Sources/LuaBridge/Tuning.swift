@@ -7,6 +7,8 @@ enum Tuning {
   static let placesOfCall = 1
   /// Places of a sync: its start, the latest progress and its end may wait together.
   static let placesOfSync = 3
+  /// Places of an observer: its news and its end may wait together.
+  static let placesOfObserver = 2
   /// Actions found by their bytes rather than by their text. More than there are; the names of a host's own services
   /// come from scripts, so there must be an end.
   static let knownActions = 64

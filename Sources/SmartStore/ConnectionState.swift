@@ -10,6 +10,8 @@ final class ConnectionState {
   /// Each with the text it was made from: strings that only look the same are one key.
   var smartSql: [String: (smartSql: String, sql: String)] = [:]
   var writers: [String: SoupWriter] = [:]
+  /// Who wants to hear of changes; nil while nobody does, and always on a connection that reads.
+  var feed: ChangeFeed?
 
   /// Forgets what no longer holds when the schema has changed, by this process or another. First thing in a transaction.
   func refresh(_ connection: Connection) throws {

@@ -87,3 +87,42 @@ extension FileSystem {
   /// Whether something stands under this path, readable or not.
   package static func exists(_ path: String) -> Bool { access(path, F_OK) == 0 }
 }
+
+// MARK: - Damaged files
+
+extension FileSystem {
+  /// A lock that other processes see, until it is released or the process ends.
+  struct Lock {
+    fileprivate let descriptor: Int32
+
+    func release() { close(descriptor) }
+  }
+
+  /// Waits until no other process holds the lock. The file stays.
+  static func lock(_ path: String) throws -> Lock {
+    let descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
+    guard descriptor >= 0 else { throw failure("create", path) }
+    while flock(descriptor, LOCK_EX) != 0 {
+      guard errno == EINTR else {
+        let error = failure("lock", path)
+        close(descriptor)
+        throw error
+      }
+    }
+    return Lock(descriptor: descriptor)
+  }
+
+  /// Gives a file, and those beside it whose names go on behind its own, the first free name `<path>.damaged-<n>`.
+  /// - Returns: The file's new path.
+  static func moveAside(_ path: String, sideFiles: [String]) throws -> String {
+    var n = 1
+    while exists("\(path).damaged-\(n)") { n += 1 }
+    let aside = "\(path).damaged-\(n)"
+    // The side files first: they hold what the database lacks, and must not meet a new one.
+    for suffix in sideFiles where exists(path + suffix) {
+      guard rename(path + suffix, aside + suffix) == 0 else { throw failure("rename", path + suffix) }
+    }
+    guard rename(path, aside) == 0 else { throw failure("rename", path) }
+    return aside
+  }
+}

@@ -6,6 +6,7 @@ final class ReaderPool: @unchecked Sendable {
   private typealias Reader = (connection: Connection, state: ConnectionState)
 
   private let path: String
+  private let busyTimeoutMs: Int32
   private let condition = UnsafeMutablePointer<pthread_cond_t>.allocate(capacity: 1)
   private let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
   // Touched with `mutex` locked.
@@ -13,8 +14,9 @@ final class ReaderPool: @unchecked Sendable {
   private var opened = 0
   private var isClosed = false
 
-  init(path: String) {
+  init(path: String, busyTimeoutMs: Int32) {
     self.path = path
+    self.busyTimeoutMs = busyTimeoutMs
     pthread_mutex_init(mutex, nil)
     pthread_cond_init(condition, nil)
   }
@@ -50,6 +52,7 @@ final class ReaderPool: @unchecked Sendable {
     if let reader { return reader }
     do {
       let connection = try Connection(path: path, mode: .readWrite)
+      connection.setBusyTimeout(milliseconds: busyTimeoutMs)
       try Schema.configureReader(connection)
       return (connection, ConnectionState())
     } catch {

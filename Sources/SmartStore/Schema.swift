@@ -7,7 +7,6 @@ enum Schema {
 
   /// Looks before anything is changed whether the file is one this build may write to. An empty one is.
   static func check(_ connection: Connection, path: String) throws {
-    connection.setBusyTimeout(milliseconds: Tuning.busyTimeoutMs)
     let found = try current(connection)
     guard found <= version else { throw newer(found, path) }
     guard found == 0, try connection.firstValue("SELECT 1 FROM sqlite_master LIMIT 1") != nil else { return }
@@ -34,7 +33,6 @@ enum Schema {
   }
 
   static func configureReader(_ connection: Connection) throws {
-    connection.setBusyTimeout(milliseconds: Tuning.busyTimeoutMs)
     try connection.execute("PRAGMA cache_size = -\(Tuning.readerCacheKiB)")
     try connection.restrictToReading()
   }

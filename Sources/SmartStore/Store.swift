@@ -31,18 +31,24 @@ public final class Store: @unchecked Sendable {
 
   /// Opens the file, creating it and its folder when they are missing.
   /// - Throws: ``StoreError`` `.cannotOpenStore`, `.notADatabase`, `.newerSchema`. The file is left as it is.
-  public init(name: String, isGlobal: Bool, path: String) throws {
+  public convenience init(name: String, isGlobal: Bool, path: String) throws {
+    try self.init(name: name, isGlobal: isGlobal, path: path, busyTimeoutMs: Tuning.busyTimeoutMs)
+  }
+
+  /// - Parameter busyTimeoutMs: How long to wait for another process that writes; tests wait less.
+  package init(name: String, isGlobal: Bool, path: String, busyTimeoutMs: Int32) throws {
     self.name = name
     self.isGlobal = isGlobal
     self.path = path
     queue = DispatchQueue(label: "tureen.store.writer.\(name)")
-    readers = ReaderPool(path: path)
+    readers = ReaderPool(path: path, busyTimeoutMs: busyTimeoutMs)
     if let slash = path.lastIndex(of: "/"), slash > path.startIndex { try FileSystem.makeDirectory(String(path[..<slash])) }
     // SQLite gives its side files the mode that the database has when they are made.
     let descriptor = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
     if descriptor >= 0 { Glibc.close(descriptor) }
     do {
       let connection = try Connection(path: path, mode: .readWriteCreate)
+      connection.setBusyTimeout(milliseconds: busyTimeoutMs)
       try Schema.check(connection, path: path)
       try Schema.configureWriter(connection)
       try Schema.migrate(connection, path: path)
@@ -58,7 +64,10 @@ public final class Store: @unchecked Sendable {
   private static func openingError(_ error: DatabaseError, path: String) -> StoreError {
     var result =
       error.isCorrupt
-      ? StoreError(.notADatabase, "\(path) is not a usable database (\(error.message)); move it away or restore a copy")
+      ? StoreError(
+        .notADatabase,
+        "\(path) is not a usable database (\(error.message)); restore a copy, or set recover = \"moveAside\" to have it kept "
+          + "beside a new, empty store")
       : StoreError(.cannotOpenStore, "cannot open store \(path): \(error.message)")
     result.sqliteCode = error.code
     return result
@@ -67,6 +76,8 @@ public final class Store: @unchecked Sendable {
   /// Ends the connections. Waits for the transaction that is under way; later calls throw `.storeClosed`.
   public func close() {
     queue.sync {
+      writerState.feed?.close()
+      writerState.feed = nil
       writerState.forget()
       writer?.close()
       writer = nil
@@ -98,14 +109,19 @@ public final class Store: @unchecked Sendable {
         try writer.execute("PRAGMA synchronous = \(durability.rawValue)")
         self.durability = durability
       }
-      return try writer.transaction(.immediate) {
+      let result = try writer.transaction(.immediate) {
         try writerState.refresh(writer)
-        return try body(StoreTransaction(connection: writer, state: writerState))
+        let transaction = StoreTransaction(connection: writer, state: writerState)
+        try writerState.feed?.begin(transaction)
+        return try body(transaction)
       }
+      writerState.feed?.committed()
+      return result
     } catch {
       // Tables that a rolled-back transaction made are gone again.
       writerState.forget()
-      throw StoreError.wrapping(error)
+      writerState.feed?.rolledBack()
+      throw wrapped(error)
     }
   }
 
@@ -119,7 +135,7 @@ public final class Store: @unchecked Sendable {
         }
       }
     } catch {
-      throw StoreError.wrapping(error)
+      throw wrapped(error)
     }
   }
 
@@ -131,6 +147,51 @@ public final class Store: @unchecked Sendable {
   }
 
   private static let readQueue = DispatchQueue(label: "tureen.store.readers", attributes: .concurrent)
+
+  /// A ``StoreError`` of what SQLite said; the file is named where the file is the trouble.
+  private func wrapped(_ error: any Error) -> any Error {
+    guard let error = error as? DatabaseError, error.isCorrupt || error.isBusy else { return StoreError.wrapping(error) }
+    let what =
+      error.isCorrupt
+      ? "\(path) is damaged (\(error.message)); restore a copy of it"
+      : "another process is writing to \(path) (\(error.message)); try again"
+    var result = StoreError(error.isCorrupt ? .notADatabase : .sqlite, what)
+    result.sqliteCode = error.code
+    result.sql = error.sql
+    return result
+  }
+
+  // MARK: Observers
+
+  /// Starts telling an observer of what is committed from now on.
+  func startObserving(_ inbox: ChangeInbox) throws -> ChangeObserver {
+    try queue.sync {
+      guard let writer else { throw StoreError(.storeClosed, "store '\(name)' is closed") }
+      let feed: ChangeFeed
+      do {
+        feed =
+          try writerState.feed
+          ?? ChangeFeed(connection: writer, queue: queue) { [weak self] in
+            // A file that is locked or damaged right now is looked at again; whoever uses it hears of that.
+            try? self?.writerState.feed?.lookForOthers()
+          }
+      } catch {
+        throw wrapped(error)
+      }
+      writerState.feed = feed
+      feed.add(inbox)
+    }
+    return ChangeObserver(inbox: inbox) { [weak self] in self?.forgetEndedObservers() }
+  }
+
+  /// Any thread, the writer's queue included: the work is put at its end.
+  private func forgetEndedObservers() {
+    queue.async {
+      guard let feed = self.writerState.feed, !feed.prune() else { return }
+      feed.stop()
+      self.writerState.feed = nil
+    }
+  }
 
   /// Builds the indexes that a load which died had put off.
   private func recoverLoading() throws {
@@ -150,7 +211,7 @@ public final class Store: @unchecked Sendable {
       do {
         try writer.execute("PRAGMA wal_checkpoint(PASSIVE)")
       } catch {
-        throw StoreError.wrapping(error)
+        throw wrapped(error)
       }
       var info = stat()
       return stat(path, &info) == 0 ? Int64(info.st_size) : 0

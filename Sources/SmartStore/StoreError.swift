@@ -9,7 +9,7 @@ public struct StoreError: Error, Sendable, Equatable, CustomStringConvertible {
     case noSuchSoup, invalidSoupName, invalidIndexSpec, pathNotIndexed
     case missingExternalId, ambiguousExternalId, noSuchEntry, invalidEntry
     case invalidQuerySpec, invalidSmartSql, notReadOnly, noSuchCursor, tooManyCursors
-    case invalidStoreName, cannotOpenStore, notADatabase, newerSchema, storeClosed
+    case invalidStoreName, invalidKey, cannotOpenStore, notADatabase, newerSchema, storeClosed
     case leaseLost, invalidConfiguration, sqlite
   }
 

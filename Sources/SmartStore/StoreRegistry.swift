@@ -16,6 +16,16 @@ public final class StoreRegistry: @unchecked Sendable {
     static func == (a: Key, b: Key) -> Bool { a.isGlobal == b.isGlobal && a.name.utf8.elementsEqual(b.name.utf8) }
   }
 
+  /// What happens to a store that is no database, or a damaged one. Nothing is ever deleted.
+  public enum Recovery: Sendable {
+    /// Opening it fails with `.notADatabase`, and the files stay as they are.
+    case refuse
+    /// The files get another name, `store.sqlite.damaged-1` and so on, and an empty store takes their place. The closure is
+    /// told, in a sentence for people.
+    case moveAside(report: @Sendable (String) -> Void)
+  }
+
+  private let recovery: Recovery
   private let userDirectory: String
   private let globalDirectory: String
   /// Opening, listing and removing, one after the other.
@@ -27,7 +37,9 @@ public final class StoreRegistry: @unchecked Sendable {
   /// - Parameters:
   ///   - userDirectory: Where the user's stores live. Created when a store is.
   ///   - globalDirectory: Where the stores that belong to no user live.
-  public init(userDirectory: String, globalDirectory: String) {
+  ///   - recovery: What happens to damaged stores.
+  public init(userDirectory: String, globalDirectory: String, recovery: Recovery = .refuse) {
+    self.recovery = recovery
     self.userDirectory = userDirectory
     self.globalDirectory = globalDirectory
   }
@@ -42,9 +54,29 @@ public final class StoreRegistry: @unchecked Sendable {
       let folder = try folder(key)
       try FileSystem.makeDirectory(folder)
       try FileSystem.write(Array(name.utf8), to: folder + "/name")
-      let store = try Store(name: name, isGlobal: isGlobal, path: folder + "/store.sqlite")
+      let store = try openOrRecover(key, folder: folder)
       open[key] = store
       return store
+    }
+  }
+
+  private func openOrRecover(_ key: Key, folder: String) throws -> Store {
+    let path = folder + "/store.sqlite"
+    func make() throws -> Store { try Store(name: key.name, isGlobal: key.isGlobal, path: path) }
+    do {
+      return try make()
+    } catch let error as StoreError where error.code == .notADatabase {
+      guard case .moveAside(let report) = recovery else { throw error }
+      // Another process may find the same damage at the same time: the second one finds a good store.
+      let lock = try FileSystem.lock(folder + "/recovery.lock")
+      defer { lock.release() }
+      do {
+        return try make()
+      } catch let error as StoreError where error.code == .notADatabase {
+        let aside = try FileSystem.moveAside(path, sideFiles: ["-wal", "-shm"])
+        report("store '\(key.name)' could not be used and is now \(aside); an empty one takes its place (\(error.message))")
+        return try make()
+      }
     }
   }
 

@@ -54,6 +54,7 @@ package final class StoreTransaction: StoreSnapshot {
   /// Drops a soup with all that belongs to it; nothing happens when there is none.
   package func removeSoup(_ name: String) throws {
     guard let soup = try find(name) else { return }
+    state.feed?.noteAll(soup)
     state.forget()
     connection.forgetStatements()
     try dropFullText(soup)
@@ -66,6 +67,7 @@ package final class StoreTransaction: StoreSnapshot {
   /// Removes every entry; the soup, its specs and its id sequence stay.
   package func clearSoup(_ name: String) throws {
     let soup = try self.soup(name)
+    state.feed?.noteAll(soup)
     try finishLoading(soup: name)
     if soup.hasFullText {
       // Emptied as a whole: word by word takes as long as filling it did.

@@ -17,8 +17,15 @@ enum Tuning {
   static let maximumCursors = 10_000
   /// Rows a page of a query when the spec names no size (as in the plug-ins).
   static let defaultPageSize = 10
+  /// Changed ids kept for an observer of a soup: a list anybody would look at. Beyond it the event says "all".
+  static let changedIds = 1000
+  /// Milliseconds between looks whether another process has written, while somebody listens: below what people notice, and
+  /// each look is one read of shared memory.
+  static let otherProcessPollMs = 250
   /// Bytes of entries scanned at once while indexes are filled from them: enough to make the scan cheap, little to hold.
   static let reIndexBytes = 1 << 20
+  /// Characters of a key-value store's name (as in the model).
+  static let keyValueNameLength = 96
   /// Bytes of one stored entry: a fifth of SQLite's own limit, so that the error is ours and names the entry.
   static let maximumEntryBytes = 200_000_000
 }

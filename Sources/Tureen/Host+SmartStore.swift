@@ -21,6 +21,11 @@ extension Host {
       return try entryAction(action, call, try core.store(call.store))
     case .querySoup, .runSmartQuery, .moveCursorToPageIndex, .closeCursor:
       return try queryAction(action, call, try core.store(call.store))
+    case .closeObserver:
+      core.observers.close(try call.integer("observerId"))
+      return Host.ok
+    // The bridge sends this one to `observe`, since it answers more than once.
+    case .observe: throw BridgeError(domain: "bridge", code: "internal", message: "an observer was taken for a plain call")
     case .getDatabaseSize: return JSONValue.integer(try core.store(call.store).databaseSize()).serialized()
     }
   }

@@ -18,6 +18,7 @@ final class HostCore: Sendable {
 
   let home: String
   let registry: StoreRegistry
+  let observers = Observers()
   private let client: DeferredClient
   private let folder: ConfigurationFolder
   private let state = Mutex(State())
@@ -28,7 +29,10 @@ final class HostCore: Sendable {
     self.home = home
     self.folder = folder
     let userDirectory = "\(home)/orgs/\(org.folder)/\(org.userFolder)"
-    registry = StoreRegistry(userDirectory: userDirectory + "/stores", globalDirectory: "\(home)/global/stores")
+    let logger = Logger(label: "tureen.host")
+    registry = StoreRegistry(
+      userDirectory: userDirectory + "/stores", globalDirectory: "\(home)/global/stores",
+      recovery: settings.recover == "moveAside" ? .moveAside { logger.warning("\($0)") } : .refuse)
     let version = settings.apiVersion ?? "v66.0"
     client = DeferredClient(apiVersion: version) {
       try HostCore.connect(org, sessionPath: userDirectory + "/session.json", apiVersion: version)

@@ -15,6 +15,8 @@ public struct HostSettings: Sendable {
   public var apiVersion: String?
   /// The folder of `bootconfig.json`, `userstore.json`, `usersyncs.json` and their global counterparts.
   public var configDirectory: String?
+  /// What happens to a store whose file is damaged: `refuse`, the default, or `moveAside`.
+  public var recover: String?
   /// Starts, or finds, an embedded sandbox org for a home; nil where none can be embedded. Blocks.
   public var embeddedSandbox: (@Sendable (_ home: String) throws -> Credentials)?
 
@@ -25,7 +27,7 @@ public struct HostSettings: Sendable {
   public init() {}
 
   /// Keys of `tureen.configure` and of `bootconfig.json` that are Tureen's own.
-  static let keys = ["home", "org", "credentials", "apiVersion", "config"]
+  static let keys = ["home", "org", "credentials", "apiVersion", "config", "recover"]
 
   /// Takes settings from an object, over those that stand.
   /// - Parameter known: Further keys that may stand there and are not looked at.
@@ -42,6 +44,9 @@ public struct HostSettings: Sendable {
       case "apiVersion":
         guard HostSettings.isVersion(text) else { throw problem(key, "must look like v66.0") }
         apiVersion = text
+      case "recover":
+        guard ["refuse", "moveAside"].contains(text) else { throw problem(key, "must be refuse or moveAside") }
+        recover = text
       default: configDirectory = text
       }
     }
@@ -53,6 +58,7 @@ public struct HostSettings: Sendable {
     org = org ?? other.org
     credentialsFile = credentialsFile ?? other.credentialsFile
     apiVersion = apiVersion ?? other.apiVersion
+    recover = recover ?? other.recover
     configDirectory = configDirectory ?? other.configDirectory
     embeddedSandbox = embeddedSandbox ?? other.embeddedSandbox
     services.merge(other.services) { mine, _ in mine }

@@ -34,8 +34,8 @@
 ---@field selectPaths string[]?
 ---@field lazy boolean?          true: entries are tureen.Record, parsed as their fields are read
 
----A record of a query with `lazy = true`: a field is parsed when it is read, an object in it is a record again. It cannot
----be changed. A field hides the method of its name. It keeps the text of its whole page in memory.
+---A record of a query with `lazy = true`: a field is parsed when it is read, an object in it is a record again. It
+---cannot be changed. A field hides the method of its name. It keeps the text of its whole page in memory.
 ---@class tureen.Record: userdata
 ---@field [string] any
 local Record = {}
@@ -52,6 +52,18 @@ function Record:text() end
 ---@field totalEntries integer
 ---@field currentPageOrderedEntries table[]
 ---@field lazy boolean?          as in the query spec
+
+---@class tureen.Change      what committed transactions did to a soup since the last one was heard
+---@field soupName string
+---@field created integer[]   entry ids; each id stands in one list
+---@field updated integer[]
+---@field removed integer[]
+---@field all boolean         any entry may have changed; the lists are empty
+
+---@class tureen.Observer
+local Observer = {}
+---Its callback is not called again. Safe twice; `local o <close> = ...` does it at the end of a block.
+function Observer:close() end
 
 ---@class tureen.SyncState
 ---@field _soupEntryId integer      the sync's id
@@ -87,6 +99,7 @@ function Record:text() end
 ---@field org string?           "sandbox", an address, or a name whose credentials are kept under the home
 ---@field credentials string?   a JSON file to sign in with
 ---@field apiVersion string?    such as "v66.0"
+---@field recover "refuse"|"moveAside"|nil  for a damaged store; moveAside keeps it beside a new one
 ---@field config string?        the folder of bootconfig.json, userstore.json, usersyncs.json
 
 ---@class tureen.Task
@@ -99,6 +112,7 @@ function Task:status() end
 ---@field onerror (fun(err: any, traceback: string))?  gets the errors nobody caught
 ---@field smartstore tureen.smartstore
 ---@field mobilesync tureen.mobilesync
+---@field keyvalue tureen.keyvalue
 ---@field sdkinfo tureen.sdkinfo
 ---@field document tureen.document
 local tureen = { json = {} }
@@ -240,6 +254,16 @@ function smartstore.moveCursorToPreviousPage(cursor, success, failure) end
 ---@param success tureen.Success?
 ---@param failure tureen.Failure?
 function smartstore.closeCursor(cursor, success, failure) end
+---Tells of committed changes until it is closed; need not be kept, and is not pending.
+---@param soupOrQuerySpec string|tureen.QuerySpec
+---@param callback fun(change: tureen.Change)
+---@param failure tureen.Failure?
+---@return tureen.Observer
+function smartstore.observe(soupOrQuerySpec, callback, failure) end
+---@param observer tureen.Observer
+---@param success tureen.Success?
+---@param failure tureen.Failure?
+function smartstore.closeObserver(observer, success, failure) end
 ---@param success fun(bytes: integer)?
 ---@param failure tureen.Failure?
 function smartstore.getDatabaseSize(success, failure) end
@@ -270,6 +294,46 @@ function smartstore.buildLikeQuerySpec(path, likeKey, order, pageSize, orderPath
 function smartstore.buildMatchQuerySpec(path, matchKey, order, pageSize, orderPath, selectPaths) end
 ---@return tureen.QuerySpec
 function smartstore.buildSmartQuerySpec(smartSql, pageSize) end
+
+---@class tureen.keyvalue
+local keyvalue = {}
+---@param name string
+---@param key string
+---@param success fun(value: string|lightuserdata)?
+---@param failure tureen.Failure?
+function keyvalue.get(name, key, success, failure) end
+---@param name string
+---@param key string
+---@param value string
+---@param success tureen.Success?
+---@param failure tureen.Failure?
+function keyvalue.put(name, key, value, success, failure) end
+---@param name string
+---@param key string
+---@param success fun(existed: boolean)?
+---@param failure tureen.Failure?
+function keyvalue.remove(name, key, success, failure) end
+---@param name string
+---@param key string
+---@param success fun(exists: boolean)?
+---@param failure tureen.Failure?
+function keyvalue.contains(name, key, success, failure) end
+---@param name string
+---@param success fun(count: integer)?
+---@param failure tureen.Failure?
+function keyvalue.count(name, success, failure) end
+---@param name string
+---@param success tureen.Success?
+---@param failure tureen.Failure?
+function keyvalue.clear(name, success, failure) end
+---@param name string
+---@param pattern string?
+---@param success fun(keys: string[])?
+---@param failure tureen.Failure?
+function keyvalue.keys(name, pattern, success, failure) end
+---@param success fun(names: string[])?
+---@param failure tureen.Failure?
+function keyvalue.stores(success, failure) end
 
 ---@class tureen.mobilesync
 local mobilesync = { MERGE_MODE = { OVERWRITE = "OVERWRITE", LEAVE_IF_CHANGED = "LEAVE_IF_CHANGED" } }

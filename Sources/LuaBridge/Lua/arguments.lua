@@ -40,6 +40,10 @@ local function is_ids_or_spec(value)
   return is_list(value) or (is_table(value) and rawget(value, "queryType") ~= nil)
 end
 
+local function is_soup_or_spec(value)
+  return is_string(value) or (is_table(value) and rawget(value, "queryType") ~= nil)
+end
+
 --- kind -> {how it is called in messages, test, test of each element}
 local kinds = {
   string = { "a string", is_string },
@@ -50,6 +54,7 @@ local kinds = {
   tables = { "an array of tables", is_list, is_object, "a table" },
   strings = { "an array of strings", is_list, is_string, "a string" },
   integers = { "an array of integers", is_list, is_integer, "an integer" },
+  soup_or_spec = { "a soup name or a query spec", is_soup_or_spec },
   ids_or_spec = { "an array of entry ids or a query spec", is_ids_or_spec },
   id_or_name = { "a sync id or a sync name", function(value) return is_string(value) or is_integer(value) end },
 }
@@ -133,7 +138,8 @@ end
 ---
 --- `spec`: `name`; `params`, a list of `{name, kind, optional = boolean}`; `has_store`, whether a store config may
 --- lead; `is_sync`, whether it answers several times; `insert(given, at)`, to put in arguments a caller may leave out,
---- `at` the position of the first one; `send(success, error, config, values)`, with the checked arguments.
+--- `at` the position of the first one; `send(success, error, config, values)`, with the checked arguments: what it
+--- returns, the function returns.
 function M.define(spec)
   local count = #spec.params
   local function read(given)
@@ -154,7 +160,7 @@ function M.define(spec)
     local values = read_parameters(spec, given, shift, at)
     local success = check_callback(spec.name, at, "success", given[at])
     local failure = check_callback(spec.name, at + 1, "error", given[at + 1])
-    spec.send(success, failure, config, values)
+    return spec.send(success, failure, config, values)
   end
   M.starters[call] = { start = start, is_sync = spec.is_sync or false }
   return call

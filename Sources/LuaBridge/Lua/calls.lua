@@ -95,7 +95,8 @@ end
 ---@param service string  such as "com.salesforce.smartstore"
 ---@param action string   such as "pgSoupExists"
 ---@param args table?     the action's arguments
-function M.exec(success, err_callback, service, action, args)
+---@param is_background boolean?  nobody waits for it: it does not count as pending, and answers until it is ended
+function M.exec(success, err_callback, service, action, args, is_background)
   success = check_callback(1, "success", success)
   err_callback = check_callback(2, "error", err_callback)
   check_string(3, "service", service)
@@ -108,12 +109,13 @@ function M.exec(success, err_callback, service, action, args)
     source = service .. ":" .. action,
     is_global = rawget(args, "isGlobalStore") == true,
     store_name = type(store_name) == "string" and store_name or DEFAULT_STORE,
+    is_background = is_background == true,
   }
   local id, refusal = core.call(service, action, args)
   if id then
     if wants_records(args) then lazy[id] = true end
     calls[id] = call
-    live = live + 1
+    if not call.is_background then live = live + 1 end
   else
     M.defer(fail, call, refusal)
   end
@@ -134,14 +136,16 @@ local function dispatch(kind, id, payload)
   if call == nil then return end
   if kind ~= UPDATE then
     calls[id], lazy[id] = nil, nil
-    live = live - 1
+    if not call.is_background then live = live - 1 end
   end
   if kind == ERROR or kind == FAIL then
     fail(call, payload)
   elseif kind == RESULT or kind == UPDATE or kind == END then
     guard.invoke(call.success, payload)
   end
-  if is_sync_news[kind] then tell_listeners(call, kind == FAIL and payload.sync or payload) end
+  if is_sync_news[kind] and not call.is_background then
+    tell_listeners(call, kind == FAIL and payload.sync or payload)
+  end
 end
 
 --- What waits now; what comes while it is delivered waits for the next time.

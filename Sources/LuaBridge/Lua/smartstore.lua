@@ -3,6 +3,7 @@
 --- Every function except the four about all stores takes an optional store config first: a boolean (true: the global
 --- store) or `{isGlobalStore = boolean, storeName = string?}`. The last two arguments are `success` and `error`.
 local core = ...
+local guard = core.import "guard"
 local arguments = core.import "arguments"
 local calls = core.import "calls"
 local queryspec = core.import "queryspec"
@@ -183,6 +184,71 @@ M.closeCursor = define {
   send = function(success, failure, config, values)
     config.cursorId = values[1].cursorId
     calls.exec(success, failure, SERVICE, "pgCloseCursor", config)
+  end,
+}
+
+---@class tureen.Observer  hears of changes until it is closed; need not be kept
+---@field package id integer
+---@field package config table
+---@field package closed boolean
+local Observer = {}
+Observer.__index = Observer
+Observer.__name = "tureen.Observer"
+
+local observers = 0 -- how many there were: their ids
+
+-- closeObserver([config,] observer, ...): "OK", also when it was closed before
+M.closeObserver = define {
+  name = "closeObserver", has_store = true, params = { { "observer", "table" } },
+  send = function(success, failure, config, values)
+    local observer = values[1]
+    if getmetatable(observer) ~= Observer then
+      arguments.wrong("closeObserver", 1, "observer", "an observer", observer)
+    end
+    observer.closed = true
+    config.isGlobalStore, config.storeName = observer.config.isGlobalStore, observer.config.storeName
+    config.observerId = observer.id
+    calls.exec(success, failure, SERVICE, "pgCloseObserver", config)
+  end,
+}
+
+--- Ends it: its callback is not called again, not even for changes made before. Safe twice.
+function Observer:close()
+  if not self.closed then M.closeObserver(self) end
+end
+
+Observer.__close = Observer.close
+
+--- What the bridge gives an observer: a list of changes, one for each soup; null when it was closed.
+local function tell(observer, callback)
+  return function(changes)
+    if changes == core.null then return end
+    for _, change in ipairs(changes) do
+      if not observer.closed then guard.invoke(callback, change) end
+    end
+  end
+end
+
+-- observe([config,] soupName | smart querySpec, callback, error): an observer. The callback gets {soupName, created,
+-- updated, removed, all} after each commit, several commits as one when they come faster than they are taken; error is
+-- called when it cannot begin, or its store closes. An observer is not pending: `tureen.run` does not wait for it
+M.observe = define {
+  name = "observe", has_store = true, params = { { "soupName or querySpec", "soup_or_spec" } },
+  send = function(callback, failure, config, values)
+    observers = observers + 1
+    local what = values[1]
+    local observer = setmetatable({
+      id = observers, closed = false,
+      config = { isGlobalStore = config.isGlobalStore, storeName = config.storeName },
+    }, Observer)
+    config.observerId = observer.id
+    if type(what) == "string" then config.soupName = what else config.querySpec = what end
+    local function failed(err)
+      observer.closed = true
+      guard.invoke(failure, err)
+    end
+    calls.exec(tell(observer, callback), failed, SERVICE, "pgObserve", config, true)
+    return observer
   end,
 }
 

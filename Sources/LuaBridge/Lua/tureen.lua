@@ -23,6 +23,7 @@ local M = {
   document = event,
   smartstore = core.import "smartstore",
   mobilesync = core.import "mobilesync",
+  keyvalue = core.import "keyvalue",
   sdkinfo = core.import "sdkinfo",
 }
 

@@ -23,6 +23,8 @@ extension StoreTransaction {
     try checkPaths(specs, soup: name)
     try finishLoading(soup: name)
     let old = try soup(name)
+    state.feed?.isPaused = true
+    defer { state.feed?.isPaused = false }
     let new = Soup(name: old.name, number: old.number, specs: specs, loading: nil)
     // Statements and what was compiled from the old specs must not outlive them.
     connection.forgetStatements()

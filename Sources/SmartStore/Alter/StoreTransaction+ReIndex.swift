@@ -22,6 +22,8 @@ extension StoreTransaction {
   /// An entry whose text is no JSON keeps its columns.
   func project(_ positions: [Int], of soup: Soup) throws {
     guard !positions.isEmpty else { return }
+    state.feed?.isPaused = true
+    defer { state.feed?.isPaused = false }
     let chosen = Soup(name: soup.name, number: soup.number, specs: positions.map { soup.specs[$0] }, loading: nil)
     let projector = RowProjector(
       plan: PagePlan(soup: chosen, idPath: SoupField.entryId, extraPaths: [], ownedKeys: []),

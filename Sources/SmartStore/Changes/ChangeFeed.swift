@@ -1,0 +1,141 @@
+import Database
+import Dispatch
+
+/// Tells observers what transactions changed. It exists while somebody listens; touched on the writer's queue only.
+///
+/// SQLite itself says which rows change, so that nothing that writes entries has to: see ``RowObserver``. What SQLite does not
+/// tell of, the transaction does with ``noteAll(_:)``.
+final class ChangeFeed {
+  private struct Watched {
+    let name: String
+    var changes = EntryChanges()
+    var inboxes: [ChangeInbox]
+  }
+
+  private let connection: Connection
+  private var inboxes: [ChangeInbox] = []
+  /// The soups of the current transaction that somebody watches, by number.
+  private var watched: [Int64: Watched] = [:]
+  /// While true, rows that change are no change of entries: only their index columns move, or their table.
+  var isPaused = false
+  private var dataVersion: Int64
+  private var observer: RowObserver?
+  private let timer: any DispatchSourceTimer
+
+  /// - Parameters:
+  ///   - queue: The writer's.
+  ///   - poll: Runs on the queue every now and then.
+  init(connection: Connection, queue: DispatchQueue, poll: @escaping @Sendable () -> Void) throws {
+    self.connection = connection
+    dataVersion = try ChangeFeed.version(connection)
+    timer = DispatchSource.makeTimerSource(queue: queue)
+    let observer = RowObserver { [unowned self] change, table, id in self.row(change, table, id) }
+    self.observer = observer
+    connection.setRowObserver(observer)
+    let interval = DispatchTimeInterval.milliseconds(Tuning.otherProcessPollMs)
+    timer.schedule(deadline: .now() + interval, repeating: interval)
+    timer.setEventHandler(handler: poll)
+    timer.activate()
+  }
+
+  func add(_ inbox: ChangeInbox) { inboxes.append(inbox) }
+
+  /// Forgets observers that have ended. - Returns: False when nobody is left.
+  func prune() -> Bool {
+    inboxes.removeAll { $0.isEnded }
+    return !inboxes.isEmpty
+  }
+
+  /// Ends the feed itself; nothing is told of afterwards.
+  func stop() {
+    timer.cancel()
+    connection.setRowObserver(nil)
+  }
+
+  /// Stops the feed and ends every observer, because the store closes.
+  func close() {
+    stop()
+    for inbox in inboxes { inbox.close() }
+    inboxes = []
+  }
+
+  // MARK: Transactions
+
+  /// First thing in a transaction.
+  func begin(_ snapshot: StoreSnapshot) throws {
+    try watch(snapshot)
+    try lookForOthers()
+  }
+
+  private func watch(_ snapshot: StoreSnapshot) throws {
+    isPaused = false
+    watched = [:]
+    for inbox in inboxes {
+      for name in inbox.soupNames {
+        guard let soup = try snapshot.find(name) else { continue }
+        watched[soup.number, default: Watched(name: soup.name, inboxes: [])].inboxes.append(inbox)
+      }
+    }
+  }
+
+  /// A row of the current transaction. The hot path of a sync into a watched soup.
+  private func row(_ change: RowChange, _ table: UnsafePointer<CChar>, _ id: Int64) {
+    guard !isPaused, let number = ChangeFeed.soupNumber(table), watched[number] != nil else { return }
+    let kind: EntryChanges.Kind =
+      switch change {
+      case .inserted: .created
+      case .updated: .updated
+      case .deleted: .removed
+      }
+    watched[number]?.changes.note(kind, id)
+  }
+
+  /// The current transaction changes entries of a soup in a way that SQLite does not tell of.
+  func noteAll(_ soup: Soup) { watched[soup.number]?.changes.noteAll() }
+
+  /// After the commit.
+  func committed() {
+    for soup in watched.values {
+      for inbox in soup.inboxes { inbox.put(soup.name, soup.changes) }
+    }
+    watched = [:]
+  }
+
+  func rolledBack() { watched = [:] }
+
+  // MARK: Other processes
+
+  /// Tells everybody when another connection has written to the file. Which soup it was cannot be told.
+  func lookForOthers() throws {
+    let version = try ChangeFeed.version(connection)
+    guard version != dataVersion else { return }
+    dataVersion = version
+    var changes = EntryChanges()
+    changes.noteAll()
+    for inbox in inboxes {
+      for name in inbox.soupNames { inbox.put(name, changes) }
+    }
+  }
+
+  /// A number that changes when another connection commits.
+  private static func version(_ connection: Connection) throws -> Int64 {
+    guard case .integer(let version)? = try connection.firstValue("PRAGMA data_version") else { return 0 }
+    return version
+  }
+
+  /// The n of `TABLE_n`; nil for any other table.
+  private static func soupNumber(_ table: UnsafePointer<CChar>) -> Int64? {
+    var p = table
+    for c in "TABLE_".utf8 {
+      guard UInt8(bitPattern: p.pointee) == c else { return nil }
+      p += 1
+    }
+    var number: Int64 = 0
+    while p.pointee != 0 {
+      guard p.pointee >= 0x30, p.pointee <= 0x39, number < .max / 10 - 1 else { return nil }
+      number = number * 10 + Int64(p.pointee - 0x30)
+      p += 1
+    }
+    return number
+  }
+}

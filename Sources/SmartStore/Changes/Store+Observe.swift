@@ -1,0 +1,61 @@
+import Database
+import Synchronization
+
+/// Hearing of committed changes. Costs one comparison a transaction while nobody listens.
+extension Store {
+  /// Watches the entries of soups.
+  ///
+  /// - Parameters:
+  ///   - soupNames: Soups that exist. One that is removed later and registered again is still watched.
+  ///   - onNews: Called after a commit when changes wait that were not announced yet; ``ChangeObserver/take()`` has them.
+  ///     Runs on the writer's queue: it must be quick and must not use the store.
+  ///   - onEnd: Called once when the store closes before the observer was cancelled.
+  /// - Returns: Keep it: letting go of it cancels it.
+  /// - Throws: ``StoreError`` `.noSuchSoup`, `.storeClosed`.
+  /// - Note: What another process writes is noticed within half a second or with the next transaction here, and told as a
+  ///   change of all entries of every soup that is watched.
+  public func observe(
+    soups soupNames: [String], onNews: @escaping ChangeObserver.News, onEnd: @escaping @Sendable () -> Void = {}
+  ) throws -> ChangeObserver {
+    try readBlocking { snapshot in for name in soupNames { _ = try snapshot.soup(name) } }
+    return try startObserving(ChangeInbox(soupNames: soupNames, onNews: onNews, onEnd: onEnd))
+  }
+
+  /// Watches the soups that a smart query names. Any change of their entries is told, whether or not it changes the result.
+  /// - Throws: ``StoreError`` `.invalidQuerySpec` for a query of another kind, `.invalidSmartSql`, `.notReadOnly`,
+  ///   `.storeClosed`.
+  public func observe(
+    query spec: QuerySpec, onNews: @escaping ChangeObserver.News, onEnd: @escaping @Sendable () -> Void = {}
+  ) throws -> ChangeObserver {
+    guard spec.kind == .smart, let smartSql = spec.smartSql else {
+      throw StoreError(.invalidQuerySpec, "only smart queries can be watched; for one soup give its name")
+    }
+    // A first page of one row: every mistake in the query comes out here and not never.
+    _ = try query(.smart(smartSql, arguments: spec.arguments, pageSize: 1))
+    let names = try readBlocking { try $0.soupNames(inSmartSql: smartSql) }
+    return try startObserving(ChangeInbox(soupNames: names, onNews: onNews, onEnd: onEnd))
+  }
+
+  /// The changes of soups as they are committed; those that come while nobody waits for the next element are merged.
+  /// - Throws: ``StoreError`` `.noSuchSoup`, `.storeClosed`.
+  public func changes(ofSoups soupNames: [String]) throws -> some AsyncSequence<[StoreChange], Never> {
+    let (signals, continuation) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
+    let observer = try observe(
+      soups: soupNames, onNews: { _ in continuation.yield() }, onEnd: { continuation.finish() })
+    return signals.map { observer.take() }
+  }
+}
+
+extension StoreSnapshot {
+  /// The soups that smart SQL refers to.
+  func soupNames(inSmartSql text: String) throws -> [String] {
+    let names = Mutex<[String]>([])
+    _ = try SmartSql.convert(text) { name in
+      names.withLock { known in
+        if !known.contains(where: { $0.utf8.elementsEqual(name.utf8) }) { known.append(name) }
+      }
+      return try self.find(name)
+    }
+    return names.withLock { $0 }
+  }
+}

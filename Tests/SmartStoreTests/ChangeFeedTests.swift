@@ -1,0 +1,214 @@
+import Dispatch
+import JSON
+import Synchronization
+import TestSupport
+import Testing
+
+@testable import SmartStore
+
+/// Hearing of committed changes.
+struct ChangeFeedTests {
+  /// Watches a soup and counts how often it was called.
+  private final class Listener: Sendable {
+    let news = Mutex(0), ends = Mutex(0)
+    let signal = DispatchSemaphore(value: 0)
+
+    func observe(_ store: Store, _ soups: String...) throws -> ChangeObserver {
+      try store.observe(soups: soups, onNews: { _ in self.heard() }, onEnd: { self.ends.withLock { $0 += 1 } })
+    }
+
+    func heard() {
+      news.withLock { $0 += 1 }
+      signal.signal()
+    }
+
+    var count: Int { news.withLock { $0 } }
+  }
+
+  private func change(
+    _ soup: String = "s", created: [Int64] = [], updated: [Int64] = [], removed: [Int64] = [], all: Bool = false
+  ) -> StoreChange {
+    StoreChange(soupName: soup, created: created, updated: updated, removed: removed, isAll: all)
+  }
+
+  @Test func observe_eachKindOfWrite_tellsItsIds() throws {
+    let store = try TemporaryStore(soup: "s", [.string("k")]), listener = Listener()
+    let observer = try listener.observe(store.store, "s")
+    try store.store.upsert(#"[{"k":"a"},{"k":"b"}]"#, into: "s")
+    #expect(observer.take() == [change(created: [1, 2])])
+    try store.store.upsert(#"[{"k":"b","x":1},{"k":"c"}]"#, into: "s", by: "k")
+    #expect(observer.take() == [change(created: [3], updated: [2])])
+    try store.store.remove([1, 99], from: "s")
+    #expect(observer.take() == [change(removed: [1])])
+    try store.store.removeEntries(matching: spec(#"{"queryType":"exact","indexPath":"k","matchKey":"b"}"#), from: "s")
+    #expect(observer.take() == [change(removed: [2])])
+    try store.store.sync(#"[{"k":"c"},{"k":"d"}]"#, into: "s", by: "k")
+    #expect(observer.take() == [change(created: [4], updated: [3])])
+    _ = try store.store.writeBlocking(.synced) { try $0.patch(4, in: "s", setting: ["y": 1]) }
+    #expect(observer.take() == [change(updated: [4])])
+    #expect(listener.count == 6)
+    #expect(observer.take() == [])
+  }
+
+  @Test func observe_soupClearedOrRemoved_tellsAll() throws {
+    let store = try TemporaryStore(soup: "s", [.string("k")]), listener = Listener()
+    let observer = try listener.observe(store.store, "s")
+    try store.store.upsert(#"[{"k":"a"},{"k":"b"}]"#, into: "s")
+    try store.store.clearSoup("s")
+    #expect(observer.take() == [change(all: true)])
+    try store.store.removeSoup("s")
+    #expect(observer.take() == [change(all: true)])
+    try store.store.registerSoup("s", indexSpecs: [.string("k")])
+    try store.store.upsert("[{}]", into: "s")
+    #expect(observer.take() == [change(created: [1])])
+  }
+
+  @Test func observe_soupAlteredOrReIndexed_tellsNothing() throws {
+    let store = try TemporaryStore(soup: "s", [.string("k")]), listener = Listener()
+    try store.store.upsert(#"[{"k":"a","x":1},{"k":"b"}]"#, into: "s")
+    let observer = try listener.observe(store.store, "s")
+    try store.store.alterSoup("s", indexSpecs: [.string("k"), .integer("x")], reIndexData: true)
+    try store.store.reIndexSoup("s", paths: ["x"])
+    #expect(observer.take() == [])
+    try store.store.upsert("[{}]", into: "s")
+    #expect(observer.take() == [change(created: [3])])
+  }
+
+  @Test func observe_untakenChanges_areOneEventWithTheWholeStory() throws {
+    let store = try TemporaryStore(soup: "s", [.string("k")]), listener = Listener()
+    try store.store.upsert(#"[{"k":"old"},{"k":"older"}]"#, into: "s")
+    let observer = try listener.observe(store.store, "s")
+    try store.store.upsert(#"[{"k":"a"},{"k":"b"}]"#, into: "s")
+    try store.store.upsert(#"[{"_soupEntryId":3,"k":"c"},{"_soupEntryId":1,"k":"new"}]"#, into: "s")
+    try store.store.remove([4, 2, 1], from: "s")
+    #expect(listener.count == 1)
+    #expect(observer.take() == [change(created: [3], removed: [1, 2])])
+    try store.store.upsert("[{}]", into: "s")
+    try store.store.remove([5], from: "s")
+    #expect(observer.take() == [], "what came and went is not told")
+    #expect(listener.count == 2)
+  }
+
+  @Test func observe_moreThanAnybodyReads_tellsAll() throws {
+    let store = try TemporaryStore(soup: "s", [.string("k")]), observer = try Listener().observe(store.store, "s")
+    let entries = "[" + Array(repeating: "{}", count: Tuning.changedIds).joined(separator: ",") + "]"
+    try store.store.upsert(entries, into: "s")
+    try #require(observer.take().first?.created.count == Tuning.changedIds)
+    try store.store.upsert(entries, into: "s")
+    try store.store.upsert("[{}]", into: "s")
+    #expect(observer.take() == [change(all: true)])
+  }
+
+  @Test func observe_rolledBack_tellsNothing() throws {
+    let store = try TemporaryStore(soup: "s", [.string("k")]), listener = Listener()
+    let observer = try listener.observe(store.store, "s")
+    #expect(code { try store.store.upsert(#"[{"k":"a"},{"_soupEntryId":77}]"#, into: "s") } == .noSuchEntry)
+    #expect(listener.count == 0)
+    try store.store.upsert(#"[{"k":"a"}]"#, into: "s")
+    #expect(observer.take() == [change(created: [1])])
+  }
+
+  @Test func observe_otherSoups_areNotTold() throws {
+    let store = try TemporaryStore(soup: "s", [.string("k")]), listener = Listener()
+    try store.store.registerSoup("t", indexSpecs: [.string("k")])
+    let one = try listener.observe(store.store, "s"), both = try listener.observe(store.store, "t", "s")
+    try store.store.upsert("[{}]", into: "t")
+    #expect(one.take() == [])
+    #expect(both.take() == [change("t", created: [1])])
+    try store.store.upsert("[{}]", into: "s")
+    #expect(one.take() == [change("s", created: [1])])
+    #expect(both.take() == [change("s", created: [1])])
+    #expect(code { _ = try listener.observe(store.store, "nowhere") } == .noSuchSoup)
+  }
+
+  @Test func observe_smartQuery_watchesTheSoupsItNames() throws {
+    let store = try TemporaryStore(soup: "s", [.string("k")]), listener = Listener()
+    for name in ["t", "u"] { try store.store.registerSoup(name, indexSpecs: [.string("k")]) }
+    let observer = try store.store.observe(
+      query: .smart("SELECT {s:k} FROM {s}, {t} WHERE {s:k} = {t:k} AND {t:k} <> '{u}'"), onNews: { _ in listener.heard() })
+    try store.store.upsert("[{}]", into: "u")
+    #expect(observer.take() == [])
+    try store.store.upsert("[{}]", into: "t")
+    try store.store.upsert("[{}]", into: "s")
+    #expect(observer.take() == [change("t", created: [1]), change("s", created: [1])])
+    for (text, expected) in [
+      ("SELECT {x:k} FROM {x}", StoreError.Code.invalidSmartSql), ("SELEC {s:k}", .sqlite), ("DELETE FROM {s}", .notReadOnly),
+    ] {
+      #expect(code { _ = try store.store.observe(query: .smart(text), onNews: { _ in }) } == expected)
+    }
+    let exact = try spec(#"{"queryType":"exact","indexPath":"k","matchKey":"b"}"#)
+    #expect(code { _ = try store.store.observe(query: exact, onNews: { _ in }) } == .invalidQuerySpec)
+  }
+
+  @Test func cancel_laterChanges_areNotTold() throws {
+    let store = try TemporaryStore(soup: "s", [.string("k")]), listener = Listener()
+    let observer = try listener.observe(store.store, "s")
+    try store.store.upsert("[{}]", into: "s")
+    observer.cancel()
+    observer.cancel()
+    try store.store.upsert("[{}]", into: "s")
+    #expect(observer.take() == [])
+    #expect(listener.count == 1)
+    do { _ = try listener.observe(store.store, "s") }
+    try store.store.upsert("[{}]", into: "s")
+    #expect(listener.count == 1, "an observer that nobody keeps is cancelled")
+    store.store.close()
+    #expect(listener.ends.withLock { $0 } == 0)
+  }
+
+  @Test func cancel_insideItsOwnCallback_endsIt() throws {
+    let store = try TemporaryStore(soup: "s", [.string("k")]), held = Mutex<ChangeObserver?>(nil), count = Mutex(0)
+    let observer = try store.store.observe(
+      soups: ["s"],
+      onNews: { _ in
+        count.withLock { $0 += 1 }
+        held.withLock { $0.take() }?.cancel()
+      })
+    held.withLock { $0 = observer }
+    try store.store.upsert("[{}]", into: "s")
+    try store.store.upsert("[{}]", into: "s")
+    #expect(count.withLock { $0 } == 1)
+  }
+
+  @Test func close_withObservers_endsEachOnce() throws {
+    let store = try TemporaryStore(soup: "s", [.string("k")]), listener = Listener()
+    let observer = try listener.observe(store.store, "s")
+    store.store.close()
+    store.store.close()
+    #expect(listener.ends.withLock { $0 } == 1)
+    #expect(observer.take() == [])
+    #expect(code { _ = try listener.observe(store.store, "s") } == .storeClosed)
+  }
+
+  @Test func observe_anotherProcessWrites_isNoticedByLooking() throws {
+    let store = try TemporaryStore(soup: "s", [.string("k")]), listener = Listener()
+    let other = try store.another()
+    defer { other.close() }
+    let observer = try listener.observe(store.store, "s")
+    try other.upsert("[{}]", into: "s")
+    #expect(listener.signal.wait(timeout: .now() + 10) == .success)
+    #expect(observer.take() == [change(all: true)])
+    try store.store.upsert("[{}]", into: "s")
+    #expect(observer.take() == [change(created: [2])], "one's own writes are not another's")
+  }
+
+  @Test func observe_anotherProcessWroteBeforeOurTransaction_tellsAll() throws {
+    let store = try TemporaryStore(soup: "s", [.string("k")]), observer = try Listener().observe(store.store, "s")
+    let other = try store.another()
+    defer { other.close() }
+    try other.upsert("[{}]", into: "s")
+    try store.store.upsert("[{}]", into: "s")
+    #expect(observer.take() == [change(all: true)])
+  }
+
+  @Test func changes_asSequence_yieldsWhatWasCommitted() async throws {
+    let store = try TemporaryStore(soup: "s", [.string("k")])
+    var changes = try store.store.changes(ofSoups: ["s"]).makeAsyncIterator()
+    try store.store.upsert("[{},{}]", into: "s")
+    #expect(await changes.next(isolation: nil) == [change(created: [1, 2])])
+    try store.store.remove([1], from: "s")
+    #expect(await changes.next(isolation: nil) == [change(removed: [1])])
+    store.store.close()
+    #expect(await changes.next(isolation: nil) == nil)
+  }
+}
