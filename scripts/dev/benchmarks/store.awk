@@ -1,0 +1,29 @@
+# The table of `bench --store`. Reads `name value` lines of store.c and store.lua.
+
+function verdict(holds) { return holds ? "PASS" : "FAIL" }
+
+function ratio(a, b) { return b > 0 ? a / b : 0 }
+
+/^shape_/ { shapes[++count] = sprintf("  %-44s %8.1f ms", substr($1, 7), $2); next }
+{ v[$1] = $2 }
+
+END {
+  printf "\n%d rows, five indexes; CPU s of the whole process, from tables in a script to the callback\n\n", rows
+  printf "  C, INSERT OR REPLACE: new %.2f, random edits %.2f\n", v["c_new"], v["c_replace"]
+  printf "  script upserts:       new %.2f, every row edited %.2f, random edits %.2f\n", v["lua_new"], v["lua_again"], v["lua_random"]
+  printf "\nnew rows: %.2f of C\n", ratio(v["lua_new"], v["c_new"])
+  r = ratio(v["lua_random"], v["c_replace"])
+  printf "random edits: %.2f of C with INSERT OR REPLACE      at most 0.50: %s\n", r, verdict(r <= 0.5)
+  printf "answers through the bridge: %.0f a second (prepared in C: %.0f)      at least 20000: %s\n", v["lua_lookups"], \
+    v["c_lookups"], verdict(v["lua_lookups"] >= 20000)
+  printf "\na page of 2,000 entries, us CPU a record\n"
+  printf "  decoded only: lua-cjson %.2f, ours %.2f\n", v["page_cjson"], v["page_decode"]
+  printf "  queried and: decoded by lua-cjson %.2f, as tables %.2f, as lazy records with two fields read %.2f\n", v["page_texts"], \
+    v["page_tables"], v["page_lazy"]
+  r = ratio(v["page_texts"], v["page_tables"])
+  printf "tables: %.2f times the records of lua-cjson      at least 1.2: %s\n", r, verdict(r >= 1.2)
+  r = ratio(v["page_texts"], v["page_lazy"])
+  printf "lazy records: %.2f times      at least 4: %s\n", r, verdict(r >= 4)
+  printf "\nload tests' shapes, 1,000 entries:\n"
+  for (i = 1; i <= count; i++) print shapes[i]
+}
