@@ -14,8 +14,6 @@ public struct HostError: Error, Sendable, Equatable, CustomStringConvertible {
     /// The org is not known, or there is nothing to sign in with.
     case noSuchOrg
     case closed
-    /// The action exists in the model and not in this version.
-    case unsupported
   }
 
   public let code: Code
