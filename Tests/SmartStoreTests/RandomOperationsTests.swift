@@ -96,14 +96,31 @@ struct RandomOperationsTests {
   static let seed =
     ProcessInfo.processInfo.environment["TUREEN_SEED"].flatMap { UInt64($0) } ?? UInt64(Date().timeIntervalSince1970) / 86_400
 
-  @Test func operations_tenThousandAtRandom_equalTheModel() throws {
+  @Test func operations_tenThousandAtRandom_equalTheModel() async throws {
     print("TUREEN_SEED=\(Self.seed)")
+    try await Self.onAThread { try Self.walkAlone() }
+  }
+
+  /// This process and another one on one file, in turns of a random length; the other one is killed now and then.
+  @Test func operations_twoProcessesInTurns_equalTheModel() async throws {
+    print("TUREEN_SEED=\(Self.seed)")
+    try await Self.onAThread { try Self.walkInTurns() }
+  }
+
+  /// Seconds of work: not for the cooperative pool, which other tests wait for.
+  private static func onAThread(_ body: @escaping @Sendable () throws -> Void) async throws {
+    try await withCheckedThrowingContinuation { continuation in
+      Thread.detachNewThread { continuation.resume(with: Result { try body() }) }
+    }
+  }
+
+  private static func walkAlone() throws {
     let folder = try TemporaryFolder()
     var store = try Store(name: "test", isGlobal: false, path: folder.path + "/0/store.sqlite"), generations = 0
     defer { store.close() }
-    try store.registerSoup("s", indexSpecs: Self.specs)
-    var comparison = ModelComparison(model: SoupModel(specs: Self.specs), seed: Self.seed)
-    var random = SeededGenerator(state: Self.seed)
+    try store.registerSoup("s", indexSpecs: specs)
+    var comparison = ModelComparison(model: SoupModel(specs: specs), seed: seed)
+    var random = SeededGenerator(state: seed)
     for step in 1...10_000 {
       let place = "step \(step)"
       switch random.below(400) {
@@ -116,23 +133,21 @@ struct RandomOperationsTests {
       default:
         let operation = random.operation(on: comparison.model)
         let outcome = try operation.run(on: store), wanted = comparison.model.apply(operation)
-        try #require(outcome == wanted, "seed \(Self.seed), \(place): \(operation)")
+        try #require(outcome == wanted, "seed \(seed), \(place): \(operation)")
       }
       try comparison.compareSums(store, place)
       if step.isMultiple(of: 50) { try comparison.compareAll(store, place) }
     }
   }
 
-  /// This process and another one on one file, in turns of a random length; the other one is killed now and then.
-  @Test func operations_twoProcessesInTurns_equalTheModel() throws {
-    print("TUREEN_SEED=\(Self.seed)")
+  private static func walkInTurns() throws {
     let home = try TemporaryFolder()
     let registry = StoreRegistry(userDirectory: home.path + "/user", globalDirectory: home.path + "/global/stores")
     defer { registry.close() }
     let store = try registry.store(isGlobal: true)
-    try store.registerSoup("s", indexSpecs: Self.specs)
-    var comparison = ModelComparison(model: SoupModel(specs: Self.specs), seed: Self.seed)
-    var random = SeededGenerator(state: Self.seed &+ 1)
+    try store.registerSoup("s", indexSpecs: specs)
+    var comparison = ModelComparison(model: SoupModel(specs: specs), seed: seed)
+    var random = SeededGenerator(state: seed &+ 1)
     var other = try SecondProcess(home: home.path), isOthersTurn = false
     for step in 1...10_000 {
       if random.below(4) == 0 { isOthersTurn.toggle() }
@@ -144,7 +159,7 @@ struct RandomOperationsTests {
       let operation = random.operation(on: comparison.model)
       let outcome = isOthersTurn ? try other.run(operation) : try operation.run(on: store)
       let wanted = comparison.model.apply(operation)
-      try #require(outcome == wanted, "seed \(Self.seed), \(place): \(operation)")
+      try #require(outcome == wanted, "seed \(seed), \(place): \(operation)")
       try comparison.compareSums(store, place)
       if step.isMultiple(of: 50) { try comparison.compareAll(store, place) }
     }
@@ -152,7 +167,7 @@ struct RandomOperationsTests {
 
   /// What a process that dies leaves behind: the files as they are at that moment, the log not folded back. A transaction that
   /// is under way then is not in the store that opens from them.
-  private func crash(_ store: Store, into folder: String, isWriting: Bool) throws -> Store {
+  private static func crash(_ store: Store, into folder: String, isWriting: Bool) throws -> Store {
     struct Died: Error {}
     let old = URL(fileURLWithPath: store.path).deletingLastPathComponent()
     if isWriting {
