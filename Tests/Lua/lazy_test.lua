@@ -39,7 +39,8 @@ end
 
 function tests.test_cursor_around_records_is_a_table()
   local cursor = cursor_of('{"cursorId":4,"totalPages":2,"currentPageOrderedEntries":[],"more":[{"a":1}]}')
-  same(cursor, { cursorId = 4, totalPages = 2, currentPageOrderedEntries = tureen.array(), more = { { a = 1 } }, lazy = true })
+  same(cursor,
+    { cursorId = 4, totalPages = 2, currentPageOrderedEntries = tureen.array(), more = { { a = 1 } }, lazy = true })
 end
 
 function tests.test_rows_of_a_smart_query_hold_records()
