@@ -10,6 +10,9 @@ final class ConnectionState {
   /// Each with the text it was made from: strings that only look the same are one key.
   var smartSql: [String: (smartSql: String, sql: String)] = [:]
   var writers: [String: SoupWriter] = [:]
+  /// The ids of the loads that go on without indexes, by soup. Outlives what a rolled-back transaction forgets: a page that comes
+  /// again is then taken for a repetition, which is looked at and found to be none.
+  var loads: [String: LoadKeys] = [:]
   /// Who wants to hear of changes; nil while nobody does, and always on a connection that reads.
   var feed: ChangeFeed?
 

@@ -40,6 +40,7 @@ extension StoreTransaction {
     }
     try enterOrLeaveLoading(soup, idPath: idPath, expectedTotal: expectedTotal)
     let writer = try anyWriter(name)
+    if writer.soup.loading != nil { state.loads[name]?.note(page) }
     let overlay = try writer.overlay(members, removing: keys, plan: page.plan)
     return try writer.store(
       page, idPath: idPath, overlay: overlay, keepDirty: keepDirty, owner: owner,
@@ -54,10 +55,14 @@ extension StoreTransaction {
     }
     guard let expectedTotal, expectedTotal >= Tuning.deferIndexesFrom,
       try connection.firstValue("SELECT 1 FROM \(soup.table) LIMIT 1") == nil
-    else { return }
+    else {
+      state.loads[soup.name] = nil
+      return
+    }
     let mark = LoadMark(idPath: idPath, process: .current)
     connection.forgetStatements()
     state.forget()
+    state.loads[soup.name] = LoadKeys()
     for i in soup.specs.indices { try connection.execute("DROP INDEX IF EXISTS \(soup.indexName(i))") }
     try rebuildFullText(soup, filling: false)
     try connection.run("UPDATE soup_attrs SET loading = ? WHERE id = ?", [.text(mark.text), .integer(soup.number)])
@@ -72,7 +77,9 @@ extension StoreTransaction {
     state.forget()
     for i in soup.specs.indices { try connection.execute(soup.createIndex(i)) }
     try connection.run("UPDATE soup_attrs SET loading = NULL WHERE id = ?", [.integer(soup.number)])
-    for double in try repeated(soup.expression(mark.idPath), in: soup) {
+    // Whoever took down every id from the first page on knows whether one came twice; anybody else has to look.
+    let isUnique = state.loads.removeValue(forKey: name).map { !$0.mayRepeat } ?? false
+    for double in isUnique ? [] : try repeated(soup.expression(mark.idPath), in: soup) {
       // Who brought the earlier row owns the one that stays, too.
       try connection.run(
         """
