@@ -117,9 +117,6 @@ package final class Connection {
   package var changes: Int { Int(sqlite3_changes64(handle)) }
   package var lastInsertRowID: Int64 { sqlite3_last_insert_rowid(handle) }
 
-  /// Stops what another thread runs on this connection with an interrupted error. The one call any thread may make.
-  package func interrupt() { sqlite3_interrupt(handle) }
-
   /// The first value of the first row, nil without a row.
   package func firstValue(_ sql: String, _ values: [SQLValue] = []) throws(DatabaseError) -> SQLValue? {
     let statement = try statement(sql)

@@ -65,13 +65,9 @@ extension JSONValue {
 
 extension JSONObject {
   /// Compact JSON text, keys in order.
-  public func serialized() -> [UInt8] {
-    var out: [UInt8] = []
-    append(to: &out)
-    return out
-  }
+  public func serialized() -> [UInt8] { JSONValue.object(self).serialized() }
 
-  public var text: String { String(decoding: serialized(), as: UTF8.self) }
+  public var text: String { JSONValue.object(self).text }
 
   public func append(to out: inout [UInt8]) {
     out.append(0x7b)

@@ -4,8 +4,6 @@ import Database
 /// Belongs to whoever owns the connection at the moment.
 final class ConnectionState {
   private var schemaVersion: Int64 = -1
-  /// Raised whenever the tables may have changed.
-  private(set) var generation = 0
   var soups: [String: Soup] = [:]
   /// Each with the text it was made from: strings that only look the same are one key.
   var smartSql: [String: (smartSql: String, sql: String)] = [:]
@@ -29,7 +27,6 @@ final class ConnectionState {
 
   func forget() {
     schemaVersion = -1
-    generation += 1
     soups.removeAll()
     smartSql.removeAll()
     writers.removeAll()

@@ -54,12 +54,9 @@ extension StoreSnapshot {
     let statement = try connection.statement(
       """
       SELECT \(soup.expression(idPath)), id FROM \(soup.table)
-      WHERE EXISTS (SELECT 1 FROM outbox AS o
-        WHERE o.soup = ? AND o.entry = \(soup.table).id AND o.operation = 'echo' AND o.version = \(soup.table).version)
-      AND id IN (SELECT entry FROM outbox WHERE soup = ? AND operation = 'echo')
+      WHERE (id, version) IN (SELECT entry, version FROM outbox WHERE soup = ? AND operation = 'echo')
       """)
     statement.bind(1, soup.number)
-    statement.bind(2, soup.number)
     defer { statement.reset() }
     var echoes: [String: Int64] = [:]
     while try statement.step() { echoes[statement.string(0)] = statement.int64(1) }
