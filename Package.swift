@@ -19,20 +19,34 @@ let package = Package(
     // scripts/dev/library installs it as libtureen.so and tureen.so: a product cannot share the executable's name.
     .library(name: "TureenShared", type: .dynamic, targets: ["CTureenModule"]),
   ],
+  traits: [
+    .trait(
+      name: "Encryption",
+      description: "Stores can be encrypted: SQLCipher (libsqlcipher-dev, 4.5 or newer) takes the place of SQLite.")
+  ],
   dependencies: [
     .package(url: "https://github.com/swift-server/async-http-client", from: "1.37.0"),
     .package(url: "https://github.com/hummingbird-project/hummingbird", from: "2.28.1"),
     .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
+    // The sandbox's own certificates for --tls, and the public keys of its JWT clients: both are X.509. These two come with
+    // hummingbird's dependencies anyway, as do swift-crypto's RSA and the HTTP parts of swift-nio-extras.
+    .package(url: "https://github.com/apple/swift-asn1", from: "1.7.4"),
+    .package(url: "https://github.com/apple/swift-certificates", from: "1.21.1"),
     .package(url: "https://github.com/apple/swift-crypto", from: "4.5.2"),
     .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
     .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
+    .package(url: "https://github.com/apple/swift-nio-extras", from: "1.35.2"),
   ],
   targets: [
     .systemLibrary(name: "CLua"),
     .systemLibrary(name: "CSQLite"),
+    .systemLibrary(name: "CSQLCipher"),
+    .systemLibrary(name: "CZlib"),
     .target(name: "RecordScan"),
     .target(name: "JSON", dependencies: ["RecordScan"]),
-    .target(name: "Database", dependencies: ["CSQLite"]),
+    .target(
+      name: "Database",
+      dependencies: ["CSQLite", .target(name: "CSQLCipher", condition: .when(traits: ["Encryption"]))]),
     .target(name: "SmartStore", dependencies: ["Database", "RecordScan", "JSON"]),
     .target(
       name: "RestClient",
@@ -49,18 +63,22 @@ let package = Package(
     .target(
       name: "SandboxOrg",
       dependencies: [
-        "Database", "JSON", log, .product(name: "Hummingbird", package: "hummingbird"),
-        .product(name: "NIOCore", package: "swift-nio"), .product(name: "Crypto", package: "swift-crypto"),
+        "CZlib", "Database", "JSON", log, .product(name: "Hummingbird", package: "hummingbird"),
+        .product(name: "HummingbirdCore", package: "hummingbird"), .product(name: "HummingbirdTLS", package: "hummingbird"),
+        .product(name: "NIOCore", package: "swift-nio"), .product(name: "NIOHTTP1", package: "swift-nio"),
+        .product(name: "NIOHTTPTypes", package: "swift-nio-extras"), .product(name: "SwiftASN1", package: "swift-asn1"),
+        .product(name: "Crypto", package: "swift-crypto"), .product(name: "CryptoExtras", package: "swift-crypto"),
+        .product(name: "X509", package: "swift-certificates"),
       ]),
     .target(name: "Tureen", dependencies: ["LuaBridge", "MobileSync", "SmartStore", "RestClient", "JSON", log]),
     .target(name: "CTureenModule", dependencies: ["CLua", "CLuaBridge", "Tureen"], linkerSettings: selfContained),
     .executableTarget(
       name: "TureenCLI",
       dependencies: [
-        "Tureen", "SandboxOrg", log, .product(name: "ArgumentParser", package: "swift-argument-parser"),
+        "Tureen", "SmartStore", "SandboxOrg", log, .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ],
       linkerSettings: [.linkedLibrary("lua5.4")]),
-    .target(name: "TestSupport", dependencies: ["SmartStore", "RestClient", "MobileSync", "JSON"]),
+    .target(name: "TestSupport", dependencies: ["Database", "SmartStore", "RestClient", "MobileSync", "JSON"]),
     .testTarget(name: "RecordScanTests", dependencies: ["RecordScan", "JSON"]),
     .testTarget(name: "JSONTests", dependencies: ["JSON"]),
     .testTarget(name: "DatabaseTests", dependencies: ["Database", "TestSupport"]),
@@ -72,11 +90,17 @@ let package = Package(
       linkerSettings: [.linkedLibrary("lua5.4")]),
     .testTarget(
       name: "SandboxOrgTests",
-      dependencies: ["SandboxOrg", "RestClient", "TestSupport", .product(name: "Crypto", package: "swift-crypto")]),
+      dependencies: [
+        "SandboxOrg", "RestClient", "TestSupport", .product(name: "Crypto", package: "swift-crypto"),
+        .product(name: "CryptoExtras", package: "swift-crypto"), .product(name: "NIOCore", package: "swift-nio"),
+        .product(name: "X509", package: "swift-certificates"),
+      ]),
     .testTarget(
       name: "TureenTests", dependencies: ["Tureen", "SandboxOrg", "TestSupport"],
       linkerSettings: [.linkedLibrary("lua5.4")]),
-    .testTarget(name: "EndToEnd", dependencies: ["TestSupport", "JSON"], path: "Tests/EndToEnd"),
+    .testTarget(
+      name: "EndToEnd", dependencies: ["TestSupport", "JSON", "MobileSync", "RestClient", "SandboxOrg", "SmartStore"],
+      path: "Tests/EndToEnd"),
   ],
   swiftLanguageModes: [.v6]
 )

@@ -1,6 +1,7 @@
 /* The life of a bridge: opened into a state, closed with it. */
 #include "tureen_bridge_internal.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -25,6 +26,7 @@ static int bridge_gc(lua_State *L) {
   tureen_bytes_free(&bridge->refusal);
   if (bridge->is_open) {
     bridge->is_open = 0;
+    tureen_clock_close(bridge);
     bridge->host.release(bridge->host.context);
   }
   return 0;
@@ -44,10 +46,12 @@ static void new_bridge(lua_State *L, const tureen_host *host, int *is_owned) {
   lua_pop(L, 1);
   tureen_bridge *bridge = lua_newuserdatauv(L, sizeof *bridge, 1);
   memset(bridge, 0, sizeof *bridge);
+  bridge->alarm = bridge->either = -1;
   luaL_setmetatable(L, bridge_type);
   bridge->host = *host;
   bridge->is_open = 1;
   *is_owned = 1;
+  if (!tureen_clock_open(bridge)) luaL_error(L, "no descriptor for the timers: %s", strerror(errno));
   lua_newtable(L);
   lua_setiuservalue(L, -2, 1);
   lua_pushvalue(L, -1);

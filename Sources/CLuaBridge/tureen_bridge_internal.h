@@ -15,6 +15,8 @@ typedef struct tureen_bridge {
   tureen_bytes refusal;   /* likewise, an error object Swift gave */
   int is_open;
   int has_failed; /* an error was left to the default tureen.onerror */
+  int alarm;      /* a timer's descriptor: readable when the next timer of the script is due */
+  int either;     /* readable when the host's descriptor or the alarm is */
 } tureen_bridge;
 
 /* The bridge in upvalue 1 of the running function; raises when it is closed.                            [-0, +0, v] */
@@ -29,6 +31,16 @@ void tureen_module_import(lua_State *L, int bridge, int core, const char *name);
 
 /* Makes the public names known to `require`; bridge and core as above.                                  [-0, +0, e] */
 void tureen_modules_announce(lua_State *L, int bridge, int core);
+
+/* Opens the bridge's alarm: 1, or 0 with errno when the process has no descriptor left. Closing is safe twice. */
+int tureen_clock_open(tureen_bridge *bridge);
+void tureen_clock_close(tureen_bridge *bridge);
+
+/* Functions of the core that tell the time and wait. */
+int tureen_clock_now(lua_State *L);
+int tureen_clock_alarm(lua_State *L);
+int tureen_clock_wait(lua_State *L);
+int tureen_clock_fd(lua_State *L);
 
 /* Functions of the core: bytes to base64 text and back. */
 int tureen_to_base64(lua_State *L);

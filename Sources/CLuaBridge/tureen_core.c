@@ -1,12 +1,8 @@
 /* The C functions the embedded Lua modules build on. Each has the bridge as upvalue 1, so that states stay apart. */
 #include "tureen_bridge_internal.h"
 
-#include <errno.h>
-#include <limits.h>
-#include <poll.h>
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 
 /* Pushes the error object Swift gave as a tureen.Error and frees the bytes.                             [-0, +1, e] */
 static void push_refusal(lua_State *L, tureen_bridge *bridge) {
@@ -59,28 +55,6 @@ static int core_call(lua_State *L) {
   return 2;
 }
 
-static long long now_ms(void) {
-  struct timespec now;
-  clock_gettime(CLOCK_MONOTONIC, &now);
-  return (long long)now.tv_sec * 1000 + now.tv_nsec / 1000000;
-}
-
-/* wait(timeoutMs): until the descriptor is readable; below 0 waits without end.                         [-1, +0, e] */
-static int core_wait(lua_State *L) {
-  tureen_bridge *bridge = tureen_bridge_self(L);
-  lua_Number timeout = luaL_checknumber(L, 1);
-  struct pollfd descriptor = {.fd = bridge->host.wait_fd(bridge->host.context), .events = POLLIN};
-  long long limit = timeout < 0 ? -1 : timeout > 1e15 ? (long long)1e15 : (long long)timeout;
-  long long end = limit < 0 ? 0 : now_ms() + limit;
-  for (;;) {
-    long long left = limit < 0 ? INT_MAX : end - now_ms();
-    int count = poll(&descriptor, 1, left < 0 ? 0 : left > INT_MAX ? INT_MAX : (int)left);
-    if (count > 0) return 0;
-    if (count < 0 && errno != EINTR) return luaL_error(L, "poll: %s", strerror(errno));
-    if (limit >= 0 && now_ms() >= end) return 0;
-  }
-}
-
 /* waiting() -> how many messages wait now                                                               [-0, +1, e] */
 static int core_waiting(lua_State *L) {
   tureen_bridge *bridge = tureen_bridge_self(L);
@@ -131,10 +105,11 @@ static int core_take(lua_State *L) {
   return 3;
 }
 
-static int core_fd(lua_State *L) {
+/* cancel(id): asks the host to give the call up; it is still answered.                                  [-1, +0, e] */
+static int core_cancel(lua_State *L) {
   tureen_bridge *bridge = tureen_bridge_self(L);
-  lua_pushinteger(L, bridge->host.wait_fd(bridge->host.context));
-  return 1;
+  bridge->host.cancel(bridge->host.context, luaL_checkinteger(L, 1));
+  return 0;
 }
 
 static int core_wake(lua_State *L) {
@@ -285,15 +260,16 @@ static int core_import(lua_State *L) {
 
 void tureen_core_push(lua_State *L) {
   static const luaL_Reg functions[] = {
-      {"call", core_call},           {"wait", core_wait},           {"waiting", core_waiting},
-      {"take", core_take},           {"fd", core_fd},               {"wake", core_wake},
+      {"call", core_call},           {"wait", tureen_clock_wait},   {"waiting", core_waiting},
+      {"take", core_take},           {"fd", tureen_clock_fd},       {"wake", core_wake},
+      {"now", tureen_clock_now},     {"alarm", tureen_clock_alarm}, {"cancel", core_cancel},
       {"interrupted", core_interrupted}, {"configure", core_configure}, {"report", core_report},
       {"on_main", core_on_main},     {"traceback", core_traceback}, {"raise", core_raise},
       {"array", core_array},         {"is_array", core_is_array},   {"encode", core_encode},
       {"decode", core_decode},       {"is_record", core_is_record}, {"to_base64", tureen_to_base64},
       {"from_base64", tureen_from_base64}, {NULL, NULL}};
   int bridge = lua_gettop(L);
-  lua_createtable(L, 0, 21);
+  lua_createtable(L, 0, 24);
   lua_pushvalue(L, bridge);
   luaL_setfuncs(L, functions, 1);
   lua_pushlightuserdata(L, NULL);

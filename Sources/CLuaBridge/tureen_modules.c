@@ -20,6 +20,18 @@ static const char calls_lua[] = {
 static const char async_lua[] = {
 #embed "../LuaBridge/Lua/async.lua"
 };
+static const char timers_lua[] = {
+#embed "../LuaBridge/Lua/timers.lua"
+};
+static const char combine_lua[] = {
+#embed "../LuaBridge/Lua/combine.lua"
+};
+static const char promiser_lua[] = {
+#embed "../LuaBridge/Lua/promiser.lua"
+};
+static const char network_lua[] = {
+#embed "../LuaBridge/Lua/network.lua"
+};
 static const char arguments_lua[] = {
 #embed "../LuaBridge/Lua/arguments.lua"
 };
@@ -38,8 +50,74 @@ static const char sdkinfo_lua[] = {
 static const char keyvalue_lua[] = {
 #embed "../LuaBridge/Lua/keyvalue.lua"
 };
+static const char custom_lua[] = {
+#embed "../LuaBridge/Lua/custom.lua"
+};
 static const char sandbox_lua[] = {
 #embed "../LuaBridge/Lua/sandbox.lua"
+};
+static const char force_lua[] = {
+#embed "../LuaBridge/Lua/force.lua"
+};
+static const char force_call_lua[] = {
+#embed "../LuaBridge/Lua/force_call.lua"
+};
+static const char force_url_lua[] = {
+#embed "../LuaBridge/Lua/force_url.lua"
+};
+static const char force_client_lua[] = {
+#embed "../LuaBridge/Lua/force_client.lua"
+};
+static const char force_files_lua[] = {
+#embed "../LuaBridge/Lua/force_files.lua"
+};
+static const char force_modes_lua[] = {
+#embed "../LuaBridge/Lua/force_modes.lua"
+};
+static const char force_storecache_lua[] = {
+#embed "../LuaBridge/Lua/force_storecache.lua"
+};
+static const char force_sobjecttype_lua[] = {
+#embed "../LuaBridge/Lua/force_sobjecttype.lua"
+};
+static const char force_sync_lua[] = {
+#embed "../LuaBridge/Lua/force_sync.lua"
+};
+static const char force_conflict_lua[] = {
+#embed "../LuaBridge/Lua/force_conflict.lua"
+};
+static const char force_fetch_lua[] = {
+#embed "../LuaBridge/Lua/force_fetch.lua"
+};
+static const char force_model_lua[] = {
+#embed "../LuaBridge/Lua/force_model.lua"
+};
+static const char force_collection_lua[] = {
+#embed "../LuaBridge/Lua/force_collection.lua"
+};
+static const char smartstore_client_lua[] = {
+#embed "../LuaBridge/Lua/smartstore_client.lua"
+};
+static const char util_logger_lua[] = {
+#embed "../LuaBridge/Lua/util_logger.lua"
+};
+static const char util_event_lua[] = {
+#embed "../LuaBridge/Lua/util_event.lua"
+};
+static const char util_exec_lua[] = {
+#embed "../LuaBridge/Lua/util_exec.lua"
+};
+static const char util_bootstrap_lua[] = {
+#embed "../LuaBridge/Lua/util_bootstrap.lua"
+};
+static const char optimistic_lua[] = {
+#embed "../LuaBridge/Lua/optimistic.lua"
+};
+static const char oauth_lua[] = {
+#embed "../LuaBridge/Lua/oauth.lua"
+};
+static const char sfaccountmanager_lua[] = {
+#embed "../LuaBridge/Lua/sfaccountmanager.lua"
 };
 
 #define MODULE(name) {#name, name##_lua, sizeof name##_lua, "=[tureen " #name ".lua]"}
@@ -50,7 +128,29 @@ static const struct {
 } sources[] = {
     MODULE(tureen),     MODULE(guard),     MODULE(event),      MODULE(calls),      MODULE(async),
     MODULE(arguments),  MODULE(queryspec), MODULE(smartstore), MODULE(mobilesync), MODULE(sdkinfo),
-    MODULE(keyvalue),   MODULE(sandbox),
+    MODULE(keyvalue),  MODULE(sandbox),   MODULE(timers),     MODULE(combine),    MODULE(promiser),
+    MODULE(network),   MODULE(custom),
+    MODULE(force),
+    MODULE(force_call),
+    MODULE(force_url),
+    MODULE(force_client),
+    MODULE(force_files),
+    MODULE(force_modes),
+    MODULE(force_storecache),
+    MODULE(force_sobjecttype),
+    MODULE(force_sync),
+    MODULE(force_conflict),
+    MODULE(force_fetch),
+    MODULE(force_model),
+    MODULE(force_collection),
+    MODULE(smartstore_client),
+    MODULE(util_logger),
+    MODULE(util_event),
+    MODULE(util_exec),
+    MODULE(util_bootstrap),
+    MODULE(optimistic),
+    MODULE(oauth),
+    MODULE(sfaccountmanager),
 };
 
 /* What scripts may ask `require` for, and the module they get. */
@@ -63,11 +163,31 @@ static const struct {
     {"tureen.sdkinfo", "sdkinfo"},
     {"tureen.keyvalue", "keyvalue"},
     {"tureen.sandbox", "sandbox"},
+    {"tureen.network", "network"},
     {"tureen.document", "event"},
     {"com.salesforce.plugin.smartstore", "smartstore"},
     {"com.salesforce.plugin.mobilesync", "mobilesync"},
     {"com.salesforce.plugin.sdkinfo", "sdkinfo"},
-    {"com.salesforce.util.event", "event"},
+    {"com.salesforce.plugin.network", "network"},
+    {"tureen.force", "force"},
+    {"tureen.force.client", "force_files"},
+    {"tureen.optimistic", "optimistic"},
+    {"tureen.oauth", "oauth"},
+    {"tureen.sfaccountmanager", "sfaccountmanager"},
+    {"com.salesforce.plugin.oauth", "oauth"},
+    {"com.salesforce.plugin.sfaccountmanager", "sfaccountmanager"},
+    {"tureen.smartstore.client", "smartstore_client"},
+    {"tureen.promiser", "promiser"},
+    {"tureen.logger", "util_logger"},
+    {"tureen.event", "util_event"},
+    {"tureen.exec", "util_exec"},
+    {"tureen.bootstrap", "util_bootstrap"},
+    {"com.salesforce.plugin.smartstore.client", "smartstore_client"},
+    {"com.salesforce.util.event", "util_event"},
+    {"com.salesforce.util.logger", "util_logger"},
+    {"com.salesforce.util.exec", "util_exec"},
+    {"com.salesforce.util.bootstrap", "util_bootstrap"},
+    {"com.salesforce.util.promiser", "promiser"},
 };
 
 /* Pushes the chunk of a module, compiled.                                                               [-0, +1, e] */

@@ -1,4 +1,8 @@
-import CSQLite
+#if Encryption
+  import CSQLCipher
+#else
+  import CSQLite
+#endif
 
 extension Connection {
   /// From now on this connection refuses everything but reading, whatever the text of a statement says: no writes, no schema
@@ -17,7 +21,8 @@ extension Connection {
           return first.map { String(cString: $0) } == "sqlite_master" ? SQLITE_OK : SQLITE_DENY
         case SQLITE_FUNCTION:
           let name = second.map { String(cString: $0).lowercased() }
-          return name == "load_extension" || name == "fts3_tokenizer" ? SQLITE_DENY : SQLITE_OK
+          let isHarmful = name == "load_extension" || name == "fts3_tokenizer" || name == "sqlcipher_export"
+          return isHarmful ? SQLITE_DENY : SQLITE_OK
         case SQLITE_PRAGMA:
           // The store looks whether the schema changed, FTS5 whether the data did: reading those two changes nothing.
           let name = first.map { String(cString: $0).lowercased() }
@@ -26,5 +31,28 @@ extension Connection {
         }
       }, nil)
     guard code == SQLITE_OK else { throw error(sql: nil) }
+  }
+
+  /// Runs `body`, but its statements only so far.
+  /// - Parameter steps: Instructions of SQLite's machine, about 20 million a second; counted in ten thousands.
+  /// - Returns: nil when that was not enough.
+  package func limited<T>(toSteps steps: Int, _ body: () throws -> T) throws -> T? {
+    let interval = 10_000
+    let left = UnsafeMutablePointer<Int>.allocate(capacity: 1)
+    left.initialize(to: steps / interval)
+    defer { left.deallocate() }
+    sqlite3_progress_handler(
+      handle, Int32(interval),
+      { left in
+        guard let left = left?.assumingMemoryBound(to: Int.self) else { return 1 }
+        left.pointee -= 1
+        return left.pointee < 0 ? 1 : 0
+      }, left)
+    defer { sqlite3_progress_handler(handle, 0, nil, nil) }
+    do {
+      return try body()
+    } catch let error as DatabaseError where error.primaryCode == SQLITE_INTERRUPT {
+      return nil
+    }
   }
 }

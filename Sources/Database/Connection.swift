@@ -1,28 +1,43 @@
-import CSQLite
+#if Encryption
+  import CSQLCipher
+#else
+  import CSQLite
+#endif
 
 /// One open SQLite database. Not thread-safe: whoever owns it uses it from one thread at a time.
 package final class Connection {
-  package enum Mode: Sendable { case readWriteCreate, readWrite, readOnly }
+  /// `immutable` reads the database file alone: no lock, no write-ahead log, nothing beside it is looked at or made.
+  package enum Mode: Sendable { case readWriteCreate, readWrite, readOnly, immutable }
 
   package enum TransactionKind: String, Sendable { case deferred = "DEFERRED", immediate = "IMMEDIATE" }
 
+  private enum TransactionVerb: Hashable { case begin(TransactionKind), commit, rollback }
+
   let handle: OpaquePointer
+  /// Whether the file is read and written with a key.
+  package let isEncrypted: Bool
   private var cache: [String: Statement] = [:]
+  /// BEGIN, COMMIT and ROLLBACK: prepared once.
+  private var transactionStatements: [TransactionVerb: Statement] = [:]
   private var isOpen = true
 
   /// Statements kept prepared. Soups, paths and masks of changed columns make a few dozen; smart SQL can make more.
   private static let cachedStatements = 256
 
-  /// - Parameter path: A file, or `:memory:`.
-  /// - Throws: ``DatabaseError``, for example when the folder does not exist. A file that is no database is only noticed by the
-  ///   first statement.
-  package init(path: String, mode: Mode) throws(DatabaseError) {
+  /// - Parameters:
+  ///   - path: A file, or `:memory:`.
+  ///   - key: What the file is encrypted with, nil for a plain one. Copied by SQLCipher; see ``isWrongKey()`` for a wrong one.
+  /// - Throws: ``DatabaseError``, for example when the folder does not exist, or when there is a key and this build cannot
+  ///   encrypt. A file that is no database is only noticed by the first statement.
+  package init(path: String, mode: Mode, key: UnsafeRawBufferPointer? = nil) throws(DatabaseError) {
     let flags: Int32 =
       switch mode {
       case .readWriteCreate: SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE
       case .readWrite: SQLITE_OPEN_READWRITE
       case .readOnly: SQLITE_OPEN_READONLY
+      case .immutable: SQLITE_OPEN_READONLY | SQLITE_OPEN_URI
       }
+    let path = mode == .immutable ? Connection.immutableAddress(path) : path
     var handle: OpaquePointer?
     let code = sqlite3_open_v2(path, &handle, flags | SQLITE_OPEN_NOMUTEX, nil)
     guard code == SQLITE_OK, let handle else {
@@ -32,6 +47,8 @@ package final class Connection {
     }
     sqlite3_extended_result_codes(handle, 1)
     self.handle = handle
+    isEncrypted = key != nil
+    if let key { try unlock(key) }
   }
 
   deinit { close() }
@@ -42,6 +59,8 @@ package final class Connection {
     isOpen = false
     for statement in cache.values { statement.finalize() }
     cache.removeAll()
+    for statement in transactionStatements.values { statement.finalize() }
+    transactionStatements.removeAll()
     sqlite3_close_v2(handle)
   }
 
@@ -101,16 +120,39 @@ package final class Connection {
 
   /// Runs `body` inside a transaction: committed when it returns, rolled back when it throws.
   package func transaction<T>(_ kind: TransactionKind, _ body: () throws -> T) throws -> T {
-    try execute("BEGIN \(kind.rawValue)")
+    try run(.begin(kind))
     do {
       let result = try body()
-      try execute("COMMIT")
+      try run(.commit)
       return result
     } catch {
       // A full disk and the like roll back by themselves; then there is nothing left to roll back.
-      if isInTransaction { try? execute("ROLLBACK") }
+      if isInTransaction { try? run(.rollback) }
       throw error
     }
+  }
+
+  private func run(_ verb: TransactionVerb) throws(DatabaseError) {
+    if let known = transactionStatements[verb] { return try known.run() }
+    let statement =
+      switch verb {
+      case .begin(let kind): try prepare("BEGIN \(kind.rawValue)")
+      case .commit: try prepare("COMMIT")
+      case .rollback: try prepare("ROLLBACK")
+      }
+    transactionStatements[verb] = statement
+    try statement.run()
+  }
+
+  /// How many instructions of SQLite's machine the statements ran since this was asked the last time: work in numbers that do
+  /// not depend on the machine.
+  package func takeStepCount() -> Int {
+    var steps = 0, statement = sqlite3_next_stmt(handle, nil)
+    while let current = statement {
+      steps += Int(sqlite3_stmt_status(current, SQLITE_STMTSTATUS_VM_STEP, 1))
+      statement = sqlite3_next_stmt(handle, current)
+    }
+    return steps
   }
 
   package var isInTransaction: Bool { sqlite3_get_autocommit(handle) == 0 }
@@ -134,7 +176,11 @@ package final class Connection {
   }
 
   func error(sql: String?) -> DatabaseError {
-    DatabaseError(
-      code: sqlite3_extended_errcode(handle), message: String(cString: sqlite3_errmsg(handle)), sql: sql)
+    let code = sqlite3_extended_errcode(handle), message = String(cString: sqlite3_errmsg(handle))
+    // SQLCipher has no word of its own for a page that fails its check.
+    if isEncrypted, code == SQLITE_ERROR, message == String(cString: sqlite3_errstr(SQLITE_ERROR)) {
+      return DatabaseError(code: SQLITE_CORRUPT, message: "a page does not decrypt", sql: sql)
+    }
+    return DatabaseError(code: code, message: message, sql: sql)
   }
 }

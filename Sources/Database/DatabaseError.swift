@@ -1,4 +1,8 @@
-import CSQLite
+#if Encryption
+  import CSQLCipher
+#else
+  import CSQLite
+#endif
 
 /// Why SQLite refused. Carries the statement with its placeholders, never the bound values.
 package struct DatabaseError: Error, Sendable, Equatable, CustomStringConvertible {

@@ -1,4 +1,8 @@
-import CSQLite
+#if Encryption
+  import CSQLCipher
+#else
+  import CSQLite
+#endif
 
 /// What became of a row.
 package enum RowChange: Sendable { case inserted, updated, deleted }

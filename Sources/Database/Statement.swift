@@ -1,4 +1,8 @@
-import CSQLite
+#if Encryption
+  import CSQLCipher
+#else
+  import CSQLite
+#endif
 
 /// A value as SQLite keeps it.
 package enum SQLValue: Sendable, Equatable {
@@ -49,6 +53,11 @@ package final class Statement {
   /// Binds text without copying it: the bytes must stay until the statement is reset.
   package func bind(_ index: Int32, text: UnsafeRawBufferPointer) {
     _ = csqlite_bind_text_static(handle, index, text.baseAddress ?? nowhere, Int32(clamping: text.count))
+  }
+
+  /// Binds bytes without copying them: they must stay until the statement is reset and its bindings are cleared.
+  package func bind(_ index: Int32, blob: UnsafeRawBufferPointer) {
+    _ = csqlite_bind_blob_static(handle, index, blob.baseAddress ?? nowhere, Int32(clamping: blob.count))
   }
 
   package func bind(_ index: Int32, _ value: SQLValue) {

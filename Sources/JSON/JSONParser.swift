@@ -69,6 +69,8 @@ struct JSONParser {
     return .array(elements)
   }
 
+  private static let smallObject = 16
+
   private mutating func object(depth: Int) throws(ScanError) -> JSONValue {
     try enter(depth)
     var members = JSONObject(), seen = Set<String>()
@@ -77,7 +79,13 @@ struct JSONParser {
       walker.skipWhitespace()
       let key = String(decoding: try walker.key().meaning, as: UTF8.self)
       let member = try value(depth: depth + 1)
-      if seen.insert(key).inserted { members.append(key, member) } else { members[key] = member }
+      // Most objects are so small that looking at every key is faster than keeping a set of them.
+      if members.count < JSONParser.smallObject {
+        members[key] = member
+      } else {
+        if seen.isEmpty { seen.formUnion(members.keys) }
+        if seen.insert(key).inserted { members.append(key, member) } else { members[key] = member }
+      }
     } while try !ends(0x7d)
     return .object(members)
   }
@@ -89,14 +97,14 @@ struct JSONParser {
     walker.p += 1
   }
 
-  private mutating func closes(_ byte: UInt8) -> Bool {
+  mutating func closes(_ byte: UInt8) -> Bool {
     walker.skipWhitespace()
     guard walker.p < walker.end, walker.p.pointee == byte else { return false }
     walker.p += 1
     return true
   }
 
-  private mutating func ends(_ byte: UInt8) throws(ScanError) -> Bool {
+  mutating func ends(_ byte: UInt8) throws(ScanError) -> Bool {
     if closes(byte) { return true }
     try walker.expect(0x2c, "',' is missing")
     return false

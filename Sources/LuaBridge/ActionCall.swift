@@ -49,28 +49,65 @@ public enum KeyValueAction: String, CaseIterable, Sendable {
 /// The actions of `com.salesforce.mobilesync`. Raw values are the wire names.
 public enum MobileSyncAction: String, CaseIterable, Sendable {
   case syncDown, syncUp, reSync, getSyncStatus, deleteSync, cleanResyncGhosts
+  case createSyncDown, createSyncUp, hasSyncWithName, cancelSync
+  case stop, restart, isStopping, isStopped
+  case fetchMetadata, fetchLayout
 
   /// True for the actions that start long work and answer more than once, or late.
   public var isLong: Bool {
     switch self {
-    case .syncDown, .syncUp, .reSync, .cleanResyncGhosts: true
-    case .getSyncStatus, .deleteSync: false
+    case .syncDown, .syncUp, .reSync, .cleanResyncGhosts, .restart, .fetchMetadata, .fetchLayout: true
+    default: false
     }
   }
+}
+
+/// The actions of `com.salesforce.oauth`. Raw values are the wire names.
+public enum OAuthAction: String, CaseIterable, Sendable {
+  case getAuthCredentials, authenticate, logoutCurrentUser, getAppHomeUrl
+}
+
+/// The actions of `com.salesforce.sfaccountmanager`. Raw values are the wire names.
+public enum AccountAction: String, CaseIterable, Sendable {
+  case getUsers, getCurrentUser, logout, switchToUser
+}
+
+/// The actions of `com.salesforce.sdkinfo`. Raw values are the wire names.
+public enum SDKInfoAction: String, CaseIterable, Sendable {
+  case getInfo, registerAppFeature, unregisterAppFeature
+}
+
+/// The actions of `com.salesforce.network`. Raw values are the wire names.
+public enum NetworkAction: String, CaseIterable, Sendable {
+  case sendRequest = "pgSendRequest"
 }
 
 /// One use of an action: the store it means and its checked arguments.
 public struct ActionCall: Sendable {
   public let store: StoreReference
-  /// The arguments, without `isGlobalStore` and `storeName`. An empty `{}` where a list belongs has become `[]`.
+  /// The arguments, without `isGlobalStore` and `storeName`. An empty `{}` where a list belongs has become `[]`. Entries to be
+  /// stored are not among them: see ``entries()``.
   public let arguments: JSONObject
   /// The whole arguments object as the script sent it, for handlers that pass record text through.
   public let rawArguments: [UInt8]
+  /// Says when the script gives the call up; nil for calls that are too short for it.
+  public internal(set) var cancellation: Cancellation?
 
-  public init(store: StoreReference, arguments: JSONObject, rawArguments: [UInt8]) {
+  /// Where the entries to be stored stand in `rawArguments`.
+  private let entriesPlace: Range<Int>?
+
+  public init(store: StoreReference, arguments: JSONObject, rawArguments: [UInt8], entriesPlace: Range<Int>? = nil) {
     self.store = store
     self.arguments = arguments
     self.rawArguments = rawArguments
+    self.entriesPlace = entriesPlace
+  }
+
+  /// The text of the required list `entries`, as the script sent it: checked to be a list of objects, never built.
+  /// - Throws: `invalidArguments`.
+  public func entries() throws(BridgeError) -> [UInt8] {
+    if let entriesPlace { return Array(rawArguments[entriesPlace]) }
+    return JSONValue.array(try array("entries")).serialized()
   }
 
   /// An argument, or nil when it is absent or null.
@@ -106,6 +143,10 @@ public struct ActionCall: Sendable {
   /// The error for an argument that is missing or of the wrong type.
   static func wrong(_ path: String, _ expected: String, _ given: JSONValue?) -> BridgeError {
     guard let given else { return .bridge(.invalidArguments, "argument '\(path)' is missing, expected \(expected)") }
-    return .bridge(.invalidArguments, "argument '\(path)' must be \(expected), got \(given.kindName)")
+    return wrong(path, expected, kindName: given.kindName)
+  }
+
+  static func wrong(_ path: String, _ expected: String, kindName: String) -> BridgeError {
+    .bridge(.invalidArguments, "argument '\(path)' must be \(expected), got \(kindName)")
   }
 }

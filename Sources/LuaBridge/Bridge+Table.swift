@@ -11,6 +11,7 @@ extension Bridge {
           try Bridge.from(context).call(request.pointee)
         }
       },
+      cancel: { context, call in Bridge.from(context).cancel(call) },
       waiting: { context in
         let bridge = Bridge.from(context)
         bridge.isWaiting(false)

@@ -8,6 +8,7 @@ import JSON
 public final class Bridge: @unchecked Sendable {
   package let mailbox: Mailbox
   private let host: any BridgeHost
+  private let script: ScriptCalls
   private let lanes = Lanes(threadLimit: Tuning.storeThreads)
   private var lastCall: Int64 = 0  // Lua thread only
   private var known: [(service: [UInt8], action: [UInt8], found: Action)] = []  // Lua thread only; actions used so far
@@ -15,6 +16,7 @@ public final class Bridge: @unchecked Sendable {
   // Touched only with `lock` held.
   private let lock = Lock()
   private var isInterrupted = false, isClosed = false
+  private var cancellations: [Int64: Cancellation] = [:]  // of long calls that have not ended
 
   /// - Throws: when the process has no descriptor left for the mailbox.
   public convenience init(host: any BridgeHost) throws(BridgeError) {
@@ -25,6 +27,8 @@ public final class Bridge: @unchecked Sendable {
   package init(host: any BridgeHost, mailboxCapacity: Int) throws(BridgeError) {
     mailbox = try Mailbox(capacity: mailboxCapacity)
     self.host = host
+    script = ScriptCalls(mailbox: mailbox)
+    host.attach(script)
   }
 
   /// Refuses syncs from now on and wakes the script's poll. Stopping the syncs that run is the host's part.
@@ -58,16 +62,28 @@ public final class Bridge: @unchecked Sendable {
       throw .bridge(.mailboxFull, "too many calls wait for their answers to be polled", isRetryable: true)
     }
     lastCall += 1
-    let ticket = CallTicket(id: lastCall, mailbox: mailbox, places: places)
+    let ticket = isLong ? longTicket(places) : CallTicket(id: lastCall, mailbox: mailbox, places: places)
     switch action {
     case .failure(let error): ticket.fail(error)
     case .success where isLong && hasInterrupt:
       ticket.fail(BridgeError.bridge(.interrupted, "interrupted: no further sync is started"))
     case .success(let action):
-      lanes.submit(action.isAboutAllStores ? nil : store) { self.run(action, arguments, ticket) }
+      lanes.submit(action.isAboutAllStores ? nil : action.lane ?? store) { self.run(action, arguments, ticket) }
     }
     return ticket.id
   }
+
+  /// The ticket of a call that can be given up.
+  private func longTicket(_ places: Int) -> CallTicket {
+    lock.withLock { cancellations[lastCall] = Cancellation() }
+    return CallTicket(id: lastCall, mailbox: mailbox, places: places) { [weak self] id in
+      self?.lock.withLock { _ = self?.cancellations.removeValue(forKey: id) }
+    }
+  }
+
+  /// Asks to give up a call. It is answered all the same: a sync with STOPPED, other calls with an error. Nothing happens when
+  /// it has ended, or is too short to be given up.
+  func cancel(_ id: Int64) { lock.withLock { cancellations[id] }?.cancel() }
 
   /// The action of these names, by its bytes when it was used before: no text is made for each call.
   private func find(_ service: UnsafeRawBufferPointer, _ name: UnsafeRawBufferPointer) throws(BridgeError) -> Action {
@@ -84,14 +100,26 @@ public final class Bridge: @unchecked Sendable {
   private func run(_ action: Action, _ arguments: [UInt8], _ ticket: CallTicket) {
     if action.isLong, hasClosed { return ticket.fail(BridgeError.bridge(.closed, "the bridge is closed")) }
     do {
-      let call = try ActionCall(action, text: arguments)
+      var call = try ActionCall(action, text: arguments)
+      if action.isLong {
+        call.cancellation = lock.withLock { cancellations[ticket.id] }
+        if call.cancellation?.isCancelled == true {
+          throw BridgeError.bridge(.cancelled, "the call was cancelled before it began")
+        }
+      }
       switch action {
       case .smartStore(.observe): try host.observe(call) { ticket.update($0) }
       case .keyValue(let action): ticket.succeed(try host.keyValue(action, call))
       case .smartStore(let action): ticket.succeed(try host.smartStore(action, call))
       case .mobileSync(let action):
         if let payload = try host.mobileSync(action, call, onUpdate: { ticket.update($0) }) { ticket.succeed(payload) }
-      case .getInfo: ticket.succeed(try info())
+      case .network: try host.network(call) { ticket.update($0) }
+      case .answer:
+        try script.answer(call.arguments, text: arguments)
+        ticket.succeed(JSONValue.null.serialized())
+      case .oauth(let action): try host.oauth(action, call) { ticket.update($0) }
+      case .account(let action): try host.account(action, call) { ticket.update($0) }
+      case .sdkInfo(let action): ticket.succeed(try sdkInfo(action, call))
       case .other(let service, let name):
         guard let payload = try host.service(service, name, call.arguments) else {
           throw BridgeError.bridge(.unknownService, "unknown service '\(service)', or it has no action '\(name)'")
@@ -100,6 +128,27 @@ public final class Bridge: @unchecked Sendable {
       }
     } catch {
       ticket.fail(error)
+    }
+  }
+
+  private func sdkInfo(_ action: SDKInfoAction, _ call: ActionCall) throws -> [UInt8] {
+    switch action {
+    case .getInfo: return try info()
+    case .registerAppFeature, .unregisterAppFeature:
+      let feature = try call.string("feature")
+      guard !feature.isEmpty, feature.utf8.allSatisfy(Self.isFeatureByte) else {
+        throw BridgeError.bridge(.invalidArguments, "argument 'feature' must be letters, digits and '_', got '\(feature)'")
+      }
+      host.setFeature(feature, isUsed: action == .registerAppFeature)
+    }
+    return JSONValue.string("OK").serialized()
+  }
+
+  /// Features stand in a header.
+  private static func isFeatureByte(_ byte: UInt8) -> Bool {
+    switch byte {
+    case 0x30...0x39, 0x41...0x5A, 0x61...0x7A, 0x5F: true
+    default: false
     }
   }
 
@@ -130,6 +179,7 @@ public final class Bridge: @unchecked Sendable {
     }
     guard isFirst else { return }
     mailbox.close()
+    script.close()
     lanes.close()
     host.shutdown()
   }

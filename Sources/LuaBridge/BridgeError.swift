@@ -59,6 +59,8 @@ extension BridgeError {
 
   /// The codes of the domain `bridge`. `invalidArguments` is raised by the Lua modules as well.
   public enum Code: String, CaseIterable, Sendable {
-    case invalidArguments, unknownService, unknownAction, mailboxFull, interrupted, closed, abandoned, `internal`
+    case invalidArguments, unknownService, unknownAction, mailboxFull, interrupted, closed, abandoned, cancelled, `internal`
+    /// Of tasks; the Lua modules make them.
+    case raised, timeout
   }
 }

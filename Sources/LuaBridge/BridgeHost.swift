@@ -37,6 +37,20 @@ public protocol BridgeHost: AnyObject, Sendable {
     _ action: MobileSyncAction, _ call: ActionCall, onUpdate: @escaping @Sendable (CallUpdate) -> Void
   ) throws -> [UInt8]?
 
+  /// Starts the request of a `pgSendRequest` of `com.salesforce.network` and returns; it ends with `.finished` or `.failed`.
+  ///
+  /// On a lane of its own. The call's `cancellation` breaks it off.
+  func network(_ call: ActionCall, onUpdate: @escaping @Sendable (CallUpdate) -> Void) throws
+
+  /// An action of `com.salesforce.oauth`. Answered once through `onUpdate`, from any thread.
+  func oauth(_ action: OAuthAction, _ call: ActionCall, onUpdate: @escaping @Sendable (CallUpdate) -> Void) throws
+
+  /// An action of `com.salesforce.sfaccountmanager`. Answered once through `onUpdate`, from any thread.
+  func account(_ action: AccountAction, _ call: ActionCall, onUpdate: @escaping @Sendable (CallUpdate) -> Void) throws
+
+  /// A feature the script uses, a short code; the server sees it in the User-Agent.
+  func setFeature(_ name: String, isUsed: Bool)
+
   /// The payload of `com.salesforce.sdkinfo` `getInfo`: `sdkVersion`, `appName`, `appVersion`, `bootConfig`...
   /// `forcePluginsAvailable` is filled in by the bridge when it is missing.
   func sdkInfo() throws -> JSONObject
@@ -47,16 +61,39 @@ public protocol BridgeHost: AnyObject, Sendable {
   /// - Returns: The payload as JSON text; nil when there is no such service or action.
   func service(_ name: String, _ action: String, _ arguments: JSONObject) throws -> [UInt8]?
 
+  /// Gives the host a way into the script whose bridge this is. Called once, before everything else.
+  func attach(_ script: ScriptCalls)
+
   /// Cancels what still runs and waits for it. Called once, on the Lua thread, after the last action has returned.
   func shutdown()
 }
 
 extension BridgeHost {
+  public func attach(_ script: ScriptCalls) {}
+
   public func service(_ name: String, _ action: String, _ arguments: JSONObject) throws -> [UInt8]? { nil }
 
   public func keyValue(_ action: KeyValueAction, _ call: ActionCall) throws -> [UInt8] {
     throw BridgeError.bridge(.unknownService, "this host has no key-value stores")
   }
+
+  public func network(_ call: ActionCall, onUpdate: @escaping @Sendable (CallUpdate) -> Void) throws {
+    throw BridgeError.bridge(.unknownService, "this host has no network")
+  }
+
+  public func oauth(
+    _ action: OAuthAction, _ call: ActionCall, onUpdate: @escaping @Sendable (CallUpdate) -> Void
+  ) throws {
+    throw BridgeError.bridge(.unknownService, "this host signs nobody in")
+  }
+
+  public func account(
+    _ action: AccountAction, _ call: ActionCall, onUpdate: @escaping @Sendable (CallUpdate) -> Void
+  ) throws {
+    throw BridgeError.bridge(.unknownService, "this host has no accounts")
+  }
+
+  public func setFeature(_ name: String, isUsed: Bool) {}
 
   public func observe(_ call: ActionCall, onUpdate: @escaping @Sendable (CallUpdate) -> Void) throws {
     throw BridgeError.bridge(.unknownAction, "this host tells of no changes")

@@ -11,11 +11,16 @@ final class CallTicket: @unchecked Sendable {
   private let lock = Lock()
   private var hasStarted = false, hasEnded = false
 
-  /// - Parameter places: What was booked for the call; free again when its end is taken.
-  init(id: Int64, mailbox: Mailbox, places: Int) {
+  private let onEnd: (@Sendable (Int64) -> Void)?
+
+  /// - Parameters:
+  ///   - places: What was booked for the call; free again when its end is taken.
+  ///   - onEnd: Called once when the call has ended, on the thread that ended it.
+  init(id: Int64, mailbox: Mailbox, places: Int, onEnd: (@Sendable (Int64) -> Void)? = nil) {
     self.id = id
     self.mailbox = mailbox
     self.places = places
+    self.onEnd = onEnd
   }
 
   deinit {
@@ -54,6 +59,7 @@ final class CallTicket: @unchecked Sendable {
     guard !hasEnded else { return }
     hasEnded = true
     mailbox.post(.init(call: id, kind: kind, payload: Payload(payload), freesPlaces: places))
+    onEnd?(id)
   }
 
   /// The error's text with the state, which is text already, as its last member `sync`.

@@ -33,6 +33,18 @@ public enum Credentials: Sendable, Equatable {
   }
 
   /// The refresh token a new session keeps when the server repeats none.
+  /// Which app signs in.
+  public var clientId: String {
+    switch self {
+    case .password(_, let id, _, _, _), .clientCredentials(_, let id, _), .refreshToken(_, let id, _, _): id
+    }
+  }
+
+  /// As whom, where the grant says so.
+  public var username: String? {
+    if case .password(_, _, _, let name, _) = self { name } else { nil }
+  }
+
   func refreshToken(latest: String?) -> String? {
     if case .refreshToken(_, _, _, let own) = self { latest ?? own } else { nil }
   }

@@ -8,6 +8,9 @@ public final class SalesforceClient: RestClient {
   private let sender: RequestSender
   private let sessions: SessionProvider
   private let loginURL: String?
+  /// The app that signs in, and as whom; nil where the credentials do not say.
+  public let clientId: String?
+  public let username: String?
 
   /// - Parameters:
   ///   - session: A stored one; nil signs in with the first request.
@@ -26,12 +29,23 @@ public final class SalesforceClient: RestClient {
     sessions = SessionProvider(
       session: session, credentials: credentials, oauth: OAuthClient(sender: sender), onSessionChange: onSessionChange)
     loginURL = credentials?.loginURL ?? session?.loginURL
+    clientId = credentials?.clientId
+    username = credentials?.username
   }
 
   /// The session in use; signs in when there is none yet.
   public func session() async throws(RestError) -> Session {
     try await sessions.current()
   }
+
+  /// The session in use, nil when nobody is signed in. Sends nothing.
+  public func knownSession() async -> Session? { await sessions.known }
+
+  /// A new session in place of the one in use, also after ``signOut()``.
+  public func signIn() async throws(RestError) -> Session { try await sessions.signIn() }
+
+  /// Forgets the session; requests that need one fail with `notAuthenticated` until ``signIn()``.
+  public func signOut() async { await sessions.signOut() }
 
   /// - Note: A refused session is renewed once, by one request for all that were refused, and each of them is sent once
   ///   more. That is safe for a create as well: a request without a session changes nothing.

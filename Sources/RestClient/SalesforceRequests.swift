@@ -25,6 +25,9 @@ public struct SalesforceRequests: Sendable {
     return RestRequest(.GET, root + "/query", query: [("q", soql)], headers: headers)
   }
 
+  /// The same with records that are deleted, as far as the recycle bin still has them.
+  public func queryAll(soql: String) -> RestRequest { RestRequest(.GET, root + "/queryAll", query: [("q", soql)]) }
+
   /// The next page, by the address the server gave, unchanged.
   public func queryMore(_ nextRecordsUrl: String) -> RestRequest {
     RestRequest(.GET, nextRecordsUrl)

@@ -48,6 +48,20 @@ actor SessionProvider {
   }
 
   /// Ends a renewal under way and waits for its end.
+  /// A new session in place of the one in use, also after ``signOut()``.
+  func signIn() async throws(RestError) -> Session {
+    rejection = nil
+    return try await renewed(replacing: session)
+  }
+
+  /// Forgets the session: requests fail until ``signIn()``.
+  func signOut() async {
+    await renewal?.value
+    session = nil
+    rejection = RestError(
+      code: .notAuthenticated, message: "signed out; oauth.authenticate signs in again", outcome: .notSent)
+  }
+
   func shutdown() async {
     isClosed = true
     renewal?.cancel()

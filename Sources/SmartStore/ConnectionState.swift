@@ -3,16 +3,22 @@ import Database
 /// What one connection remembers between transactions: soups, compiled smart SQL, writers with their statements.
 /// Belongs to whoever owns the connection at the moment.
 final class ConnectionState {
+  /// Tells the connections of a store apart; the writer is 0.
+  let number: Int
   private var schemaVersion: Int64 = -1
   var soups: [String: Soup] = [:]
   /// Each with the text it was made from: strings that only look the same are one key.
   var smartSql: [String: (smartSql: String, sql: String)] = [:]
+  /// The oldest first.
+  var plans: [QueryPlan] = []
   var writers: [String: SoupWriter] = [:]
   /// The ids of the loads that go on without indexes, by soup. Outlives what a rolled-back transaction forgets: a page that comes
   /// again is then taken for a repetition, which is looked at and found to be none.
   var loads: [String: LoadKeys] = [:]
   /// Who wants to hear of changes; nil while nobody does, and always on a connection that reads.
   var feed: ChangeFeed?
+
+  init(number: Int) { self.number = number }
 
   /// Forgets what no longer holds when the schema has changed, by this process or another. First thing in a transaction.
   func refresh(_ connection: Connection) throws {
@@ -29,6 +35,7 @@ final class ConnectionState {
     schemaVersion = -1
     soups.removeAll()
     smartSql.removeAll()
+    plans.removeAll()
     writers.removeAll()
   }
 }

@@ -2,13 +2,20 @@ import JSON
 import RecordScan
 
 /// Entries as text: members taken out and put in without building values.
-enum EntryText {
+package enum EntryText {
   /// Copies an object without some of its first-level members, and with others added at its end.
   /// - Throws: ``StoreError`` `.invalidEntry` when `text` is no JSON object.
   static func rewrite(_ text: [UInt8], dropping: Set<String>, adding: JSONObject = [:]) throws -> [UInt8] {
+    try text.withUnsafeBytes { try rewrite($0, dropping: dropping, adding: adding) }
+  }
+
+  /// The same for text that lies anywhere.
+  package static func rewrite(
+    _ text: UnsafeRawBufferPointer, dropping: Set<String>, adding: JSONObject = [:]
+  ) throws -> [UInt8] {
     var out: [UInt8] = [0x7b]
     out.reserveCapacity(text.count + 64)
-    try text.withUnsafeBytes { try appendMembers($0, dropping: Set(dropping.map { Array($0.utf8) }), to: &out) }
+    try appendMembers(text, dropping: Set(dropping.map { Array($0.utf8) }), to: &out)
     for (key, value) in adding {
       if out.count > 1 { out.append(0x2c) }
       JSONText.appendQuoted(key, to: &out)

@@ -66,6 +66,20 @@ package enum FileSystem {
     guard rename(temporary, path) == 0 else { throw failure("replace", path) }
   }
 
+  /// Waits until a file, or a folder's list of names, is on the disk.
+  package static func sync(_ path: String) throws {
+    let descriptor = open(path, O_RDONLY | O_CLOEXEC)
+    guard descriptor >= 0 else { throw failure("open", path) }
+    defer { close(descriptor) }
+    guard fsync(descriptor) == 0 else { throw failure("sync", path) }
+  }
+
+  /// Gives a file the place of another one, for good when this returns.
+  package static func replace(_ path: String, with fresh: String) throws {
+    guard rename(fresh, path) == 0 else { throw failure("replace", path) }
+    if let slash = path.lastIndex(of: "/"), slash > path.startIndex { try sync(String(path[..<slash])) }
+  }
+
   /// Removes a folder with everything in it; nothing happens when there is none. Links are removed, not followed.
   package static func removeTree(_ path: String) throws {
     var info = stat()

@@ -1,35 +1,50 @@
 import Database
-import Glibc
+import Dispatch
+import Synchronization
 
 /// The reading connections of a store: opened when first needed, at most a handful, each used by one thread at a time.
-final class ReaderPool: @unchecked Sendable {
-  private typealias Reader = (connection: Connection, state: ConnectionState)
+final class ReaderPool: Sendable {
+  /// Whoever has taken it from the pool owns it, and nobody else.
+  private final class Reader: @unchecked Sendable {
+    let connection: Connection
+    let state: ConnectionState
+
+    init(_ connection: Connection, _ state: ConnectionState) {
+      self.connection = connection
+      self.state = state
+    }
+
+    func close() {
+      state.forget()
+      connection.close()
+    }
+  }
+
+  private struct State {
+    var idle: [Reader] = []
+    var opened = 0
+    var isClosed = false
+  }
 
   private let path: String
+  private let key: StoreKey?
   private let busyTimeoutMs: Int32
-  private let condition = UnsafeMutablePointer<pthread_cond_t>.allocate(capacity: 1)
-  private let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
-  // Touched with `mutex` locked.
-  private var idle: [Reader] = []
-  private var opened = 0
-  private var isClosed = false
+  /// One for each reader there may be: whoever holds one finds an idle reader, or may open one.
+  private let places = DispatchSemaphore(value: Tuning.readers)
+  private let state = Mutex(State())
 
-  init(path: String, busyTimeoutMs: Int32) {
+  init(path: String, key: StoreKey?, busyTimeoutMs: Int32) {
     self.path = path
+    self.key = key
     self.busyTimeoutMs = busyTimeoutMs
-    pthread_mutex_init(mutex, nil)
-    pthread_cond_init(condition, nil)
   }
 
-  deinit {
-    pthread_cond_destroy(condition)
-    pthread_mutex_destroy(mutex)
-    condition.deallocate()
-    mutex.deallocate()
-  }
-
-  func with<T>(_ body: (Connection, ConnectionState) throws -> T) throws -> T {
-    let reader = try take()
+  /// Runs `body` with a reader; waits while all are in use.
+  /// - Parameter number: The reader that is wanted if it is idle: it saw what the caller knows of.
+  func with<T>(number: Int?, _ body: (Connection, ConnectionState) throws -> T) throws -> T {
+    places.wait()
+    defer { places.signal() }
+    let reader = try take(number)
     defer { give(reader) }
     do {
       return try body(reader.connection, reader.state)
@@ -39,60 +54,38 @@ final class ReaderPool: @unchecked Sendable {
     }
   }
 
-  private func take() throws -> Reader {
-    pthread_mutex_lock(mutex)
-    while idle.isEmpty, opened >= Tuning.readers, !isClosed { pthread_cond_wait(condition, mutex) }
-    guard !isClosed else {
-      pthread_mutex_unlock(mutex)
-      throw StoreError(.storeClosed, "the store is closed")
+  private func take(_ number: Int?) throws -> Reader {
+    let (idle, opening) = try state.withLock { state throws -> (Reader?, Int) in
+      guard !state.isClosed else { throw StoreError(.storeClosed, "the store is closed") }
+      if let i = state.idle.firstIndex(where: { $0.state.number == number }) { return (state.idle.remove(at: i), 0) }
+      if let last = state.idle.popLast() { return (last, 0) }
+      state.opened += 1
+      return (nil, state.opened)
     }
-    let reader = idle.popLast()
-    if reader == nil { opened += 1 }
-    pthread_mutex_unlock(mutex)
-    if let reader { return reader }
-    do {
-      let connection = try Connection(path: path, mode: .readWrite)
-      connection.setBusyTimeout(milliseconds: busyTimeoutMs)
-      try Schema.configureReader(connection)
-      return (connection, ConnectionState())
-    } catch {
-      pthread_mutex_lock(mutex)
-      opened -= 1
-      pthread_cond_signal(condition)
-      pthread_mutex_unlock(mutex)
-      throw error
-    }
+    if let idle { return idle }
+    let connection = try Connection(path: path, mode: .readWrite, storeKey: key)
+    connection.setBusyTimeout(milliseconds: busyTimeoutMs)
+    try Schema.configureReader(connection)
+    return Reader(connection, ConnectionState(number: opening))
   }
 
   private func give(_ reader: Reader) {
-    pthread_mutex_lock(mutex)
-    if isClosed {
-      opened -= 1
-    } else {
-      idle.append(reader)
+    let isClosed = state.withLock { state in
+      if !state.isClosed { state.idle.append(reader) }
+      return state.isClosed
     }
-    let closing = isClosed
-    pthread_cond_broadcast(condition)
-    pthread_mutex_unlock(mutex)
-    if closing {
-      reader.state.forget()
-      reader.connection.close()
-    }
+    if isClosed { reader.close() }
   }
 
   /// Waits for the readers in use, then closes all.
   func close() {
-    pthread_mutex_lock(mutex)
-    isClosed = true
-    let now = idle
-    idle = []
-    opened -= now.count
-    pthread_cond_broadcast(condition)
-    while opened > 0 { pthread_cond_wait(condition, mutex) }
-    pthread_mutex_unlock(mutex)
-    for reader in now {
-      reader.state.forget()
-      reader.connection.close()
+    let idle = state.withLock { state in
+      state.isClosed = true
+      defer { state.idle = [] }
+      return state.idle
     }
+    for _ in 0..<Tuning.readers { places.wait() }
+    for _ in 0..<Tuning.readers { places.signal() }
+    for reader in idle { reader.close() }
   }
 }

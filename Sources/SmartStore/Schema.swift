@@ -21,9 +21,10 @@ enum Schema {
       "\(path) was written by a newer Tureen (schema \(found), this one knows \(version)); update Tureen to open it")
   }
 
-  /// Pragmas of a fresh connection that writes. The page size takes effect on an empty file only.
+  /// Pragmas of a fresh connection that writes. The page size takes effect on an empty file only. An encrypted one has
+  /// SQLCipher's own: the size stands nowhere in it, so that other tools open it with the key alone.
   static func configureWriter(_ connection: Connection) throws {
-    try connection.execute("PRAGMA page_size = \(Tuning.pageSize)")
+    if !connection.isEncrypted { try connection.execute("PRAGMA page_size = \(Tuning.pageSize)") }
     try connection.execute("PRAGMA journal_mode = WAL")
     try connection.execute("PRAGMA synchronous = FULL")
     try connection.execute("PRAGMA cache_size = -\(Tuning.writerCacheKiB)")

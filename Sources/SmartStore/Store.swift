@@ -25,30 +25,34 @@ public final class Store: @unchecked Sendable {
   /// Touched on `queue` only.
   private var writer: Connection?
   private var durability = Durability.synced
-  private let writerState = ConnectionState()
+  private let writerState = ConnectionState(number: 0)
   private let readers: ReaderPool
+  /// Keeps others from putting another file in this one's place. Touched on `queue` only.
+  private var folderLock: FolderLock?
   let cursors = CursorTable()
 
   /// Opens the file, creating it and its folder when they are missing.
-  /// - Throws: ``StoreError`` `.cannotOpenStore`, `.notADatabase`, `.newerSchema`. The file is left as it is.
-  public convenience init(name: String, isGlobal: Bool, path: String) throws {
-    try self.init(name: name, isGlobal: isGlobal, path: path, busyTimeoutMs: Tuning.busyTimeoutMs)
+  /// - Parameter key: What the file is encrypted with, nil for a plain SQLite file.
+  /// - Throws: ``StoreError`` `.cannotOpenStore`, `.notADatabase`, `.newerSchema`; `.keyRequired`, `.wrongKey`, `.notEncrypted`
+  ///   when file and key do not belong together. The file is left as it is.
+  public convenience init(name: String, isGlobal: Bool, path: String, key: StoreKey?) throws {
+    try self.init(name: name, isGlobal: isGlobal, path: path, key: key, busyTimeoutMs: Tuning.busyTimeoutMs)
   }
 
   /// - Parameter busyTimeoutMs: How long to wait for another process that writes; tests wait less.
-  package init(name: String, isGlobal: Bool, path: String, busyTimeoutMs: Int32) throws {
+  package init(name: String, isGlobal: Bool, path: String, key: StoreKey?, busyTimeoutMs: Int32) throws {
     self.name = name
     self.isGlobal = isGlobal
     self.path = path
     queue = DispatchQueue(label: "tureen.store.writer.\(name)")
-    readers = ReaderPool(path: path, busyTimeoutMs: busyTimeoutMs)
+    readers = ReaderPool(path: path, key: key, busyTimeoutMs: busyTimeoutMs)
     if let slash = path.lastIndex(of: "/"), slash > path.startIndex { try FileSystem.makeDirectory(String(path[..<slash])) }
     // SQLite gives its side files the mode that the database has when they are made.
     let descriptor = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
     if descriptor >= 0 { Glibc.close(descriptor) }
     do {
-      let connection = try Connection(path: path, mode: .readWriteCreate)
-      connection.setBusyTimeout(milliseconds: busyTimeoutMs)
+      folderLock = try Store.lockFolder(of: path)
+      let connection = try Store.connect(path: path, key: key, busyTimeoutMs: busyTimeoutMs)
       try Schema.check(connection, path: path)
       try Schema.configureWriter(connection)
       try Schema.migrate(connection, path: path)
@@ -61,7 +65,18 @@ public final class Store: @unchecked Sendable {
     }
   }
 
-  private static func openingError(_ error: DatabaseError, path: String) -> StoreError {
+  private static func lockFolder(of path: String) throws -> FolderLock? {
+    switch FolderLock.take(.shared, folderOf: path) {
+    case .locked(let lock): return lock
+    case .impossible: return nil
+    case .busy:
+      var error = StoreError(.cannotOpenStore, "the key of \(path) is being changed by another process; try again")
+      error.sqliteCode = 5
+      throw error
+    }
+  }
+
+  static func openingError(_ error: DatabaseError, path: String) -> StoreError {
     var result =
       error.isCorrupt
       ? StoreError(
@@ -83,6 +98,7 @@ public final class Store: @unchecked Sendable {
       writer = nil
     }
     readers.close()
+    queue.sync { folderLock = nil }
   }
 
   // MARK: Transactions
@@ -126,9 +142,10 @@ public final class Store: @unchecked Sendable {
   }
 
   /// Reads on one snapshot and waits for it. Not for the cooperative thread pool.
-  package func readBlocking<T>(_ body: (StoreSnapshot) throws -> T) throws -> T {
+  /// - Parameter reader: The connection that is wanted, by its number, if nobody is using it.
+  package func readBlocking<T>(on reader: Int? = nil, _ body: (StoreSnapshot) throws -> T) throws -> T {
     do {
-      return try readers.with { connection, state in
+      return try readers.with(number: reader) { connection, state in
         try connection.transaction(.deferred) {
           try state.refresh(connection)
           return try body(StoreSnapshot(connection: connection, state: state))
@@ -164,7 +181,8 @@ public final class Store: @unchecked Sendable {
   // MARK: Observers
 
   /// Starts telling an observer of what is committed from now on.
-  func startObserving(_ inbox: ChangeInbox) throws -> ChangeObserver {
+  /// - Parameter outer: Where the observer's changes wait, when `inbox` hands on only some of its own.
+  func startObserving(_ inbox: ChangeInbox, for outer: ChangeInbox? = nil) throws -> ChangeObserver {
     try queue.sync {
       guard let writer else { throw StoreError(.storeClosed, "store '\(name)' is closed") }
       let feed: ChangeFeed
@@ -181,7 +199,10 @@ public final class Store: @unchecked Sendable {
       writerState.feed = feed
       feed.add(inbox)
     }
-    return ChangeObserver(inbox: inbox) { [weak self] in self?.forgetEndedObservers() }
+    return ChangeObserver(inbox: outer ?? inbox) { [weak self] in
+      _ = inbox.end()
+      self?.forgetEndedObservers()
+    }
   }
 
   /// Any thread, the writer's queue included: the work is put at its end.

@@ -10,6 +10,7 @@ public struct StoreError: Error, Sendable, Equatable, CustomStringConvertible {
     case missingExternalId, ambiguousExternalId, noSuchEntry, invalidEntry
     case invalidQuerySpec, invalidSmartSql, notReadOnly, noSuchCursor, tooManyCursors
     case invalidStoreName, invalidKey, cannotOpenStore, notADatabase, newerSchema, storeClosed
+    case keyRequired, wrongKey, notEncrypted, encryptionUnavailable, storeInUse
     case leaseLost, invalidConfiguration, sqlite
   }
 

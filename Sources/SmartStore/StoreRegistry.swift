@@ -26,6 +26,7 @@ public final class StoreRegistry: @unchecked Sendable {
   }
 
   private let recovery: Recovery
+  private let findKey: @Sendable () throws -> StoreKey?
   private let userDirectory: String
   private let globalDirectory: String
   /// Opening, listing and removing, one after the other.
@@ -33,36 +34,54 @@ public final class StoreRegistry: @unchecked Sendable {
   // Touched on `queue` only.
   private var open: [Key: Store] = [:]
   private var isClosed = false
+  /// What `findKey` found, once it was asked.
+  private var foundKey: StoreKey??
 
   /// - Parameters:
   ///   - userDirectory: Where the user's stores live. Created when a store is.
   ///   - globalDirectory: Where the stores that belong to no user live.
   ///   - recovery: What happens to damaged stores.
-  public init(userDirectory: String, globalDirectory: String, recovery: Recovery = .refuse) {
+  ///   - key: What all of them are encrypted with, nil for plain files. Asked for with the first store, on a thread that may
+  ///     block, and once when it succeeds.
+  public init(
+    userDirectory: String, globalDirectory: String, recovery: Recovery = .refuse,
+    key: @escaping @Sendable () throws -> StoreKey?
+  ) {
     self.recovery = recovery
+    findKey = key
     self.userDirectory = userDirectory
     self.globalDirectory = globalDirectory
   }
 
   /// The store with this name, opened, and created when there is none.
-  /// - Throws: ``StoreError`` `.invalidStoreName`, `.cannotOpenStore`, `.notADatabase`, `.newerSchema`, `.storeClosed`.
+  /// - Throws: ``StoreError`` `.invalidStoreName`, `.cannotOpenStore`, `.notADatabase`, `.newerSchema`, `.storeClosed`;
+  ///   `.keyRequired`, `.wrongKey`, `.notEncrypted`; what finding the key throws. A store that only lacks its key is never taken
+  ///   for a damaged one.
   public func store(named name: String = defaultStoreName, isGlobal: Bool = false) throws -> Store {
     try queue.sync {
       guard !isClosed else { throw StoreError(.storeClosed, "the stores are closed") }
       let key = Key(name: name, isGlobal: isGlobal)
       if let store = open[key] { return store }
       let folder = try folder(key)
+      let storeKey = try storeKey()
       try FileSystem.makeDirectory(folder)
       try FileSystem.write(Array(name.utf8), to: folder + "/name")
-      let store = try openOrRecover(key, folder: folder)
+      let store = try openOrRecover(key, folder: folder, storeKey: storeKey)
       open[key] = store
       return store
     }
   }
 
-  private func openOrRecover(_ key: Key, folder: String) throws -> Store {
+  private func storeKey() throws -> StoreKey? {
+    if let foundKey { return foundKey }
+    let key = try findKey()
+    foundKey = .some(key)
+    return key
+  }
+
+  private func openOrRecover(_ key: Key, folder: String, storeKey: StoreKey?) throws -> Store {
     let path = folder + "/store.sqlite"
-    func make() throws -> Store { try Store(name: key.name, isGlobal: key.isGlobal, path: path) }
+    func make() throws -> Store { try Store(name: key.name, isGlobal: key.isGlobal, path: path, key: storeKey) }
     do {
       return try make()
     } catch let error as StoreError where error.code == .notADatabase {
@@ -107,6 +126,7 @@ public final class StoreRegistry: @unchecked Sendable {
       isClosed = true
       for store in open.values { store.close() }
       open.removeAll()
+      foundKey = nil
     }
   }
 

@@ -15,8 +15,19 @@ enum Tuning {
   static let deferIndexesFrom = 20_000
   /// Open cursors a store. A cursor is a few hundred bytes; a script that never closes one is told before memory is.
   static let maximumCursors = 10_000
+  /// Rows a cursor remembers the number of: pages beside one are found at once, others from the nearest.
+  static let cursorMarks = 64
+  /// Bytes of a text that is remembered as such a row's place; with the two limits a cursor costs 32 KB at most.
+  static let markBytes = 400
+  /// Shapes of queries whose statements a connection keeps prepared: a script has a few.
+  static let queryPlans = 32
   /// Rows a page of a query when the spec names no size (as in the plug-ins).
   static let defaultPageSize = 10
+  /// How much of a watched smart query's result is compared: rows, bytes, and steps of SQLite's machine, a few hundred
+  /// milliseconds. What is larger is no longer looked at by eye, and comparing it would keep a core busy.
+  static let watchedRows = 10_000
+  static let watchedBytes = 8_000_000
+  static let watchedSteps = 10_000_000
   /// Changed ids kept for an observer of a soup: a list anybody would look at. Beyond it the event says "all".
   static let changedIds = 1000
   /// Milliseconds between looks whether another process has written, while somebody listens: below what people notice, and
@@ -28,4 +39,8 @@ enum Tuning {
   static let keyValueNameLength = 96
   /// Bytes of one stored entry: a fifth of SQLite's own limit, so that the error is ours and names the entry.
   static let maximumEntryBytes = 200_000_000
+  /// Looks at an encrypted file, 10 ms apart, before a key counts as wrong: its first page may be half written at one of them.
+  static let looksAtWrongKey = 5
+  /// Milliseconds a change of key waits for another program's lock: whoever changes a key knows who else uses the store.
+  static let keyChangeBusyTimeoutMs: Int32 = 1000
 }

@@ -17,6 +17,15 @@ actor DeferredClient: RestClient {
 
   func send(_ request: RestRequest) async throws -> RestResponse { try await ready().send(request) }
 
+  /// The client that holds the session; made when there is none yet.
+  /// - Throws: what making it threw.
+  func account() async throws -> SalesforceClient {
+    guard let client = try await ready() as? SalesforceClient else {
+      throw RestError(code: .notAuthenticated, message: "the client has no session of its own", outcome: .notSent)
+    }
+    return client
+  }
+
   private func ready() async throws -> any RestClient {
     guard !isShutDown else {
       throw RestError(code: .shutDown, message: "the client was shut down", outcome: .notSent)

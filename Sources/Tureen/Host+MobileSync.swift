@@ -1,6 +1,7 @@
 import JSON
 import LuaBridge
 import MobileSync
+import Synchronization
 
 /// The actions of `com.salesforce.mobilesync` on real syncs.
 extension Host {
@@ -8,26 +9,41 @@ extension Host {
     _ action: MobileSyncAction, _ call: ActionCall, onUpdate: @escaping @Sendable (CallUpdate) -> Void
   ) throws -> [UInt8]? {
     let manager = try core().manager(call.store)
-    let report: @Sendable (SyncState) -> Void = { onUpdate(.sync(SyncUpdate($0))) }
     switch action {
-    case .syncDown:
-      _ = try manager.syncDown(
-        target: call.object("target"), options: call.value("options")?.objectValue, soupName: call.string("soupName"),
-        syncName: call.value("syncName")?.stringValue, onUpdate: report)
-    case .syncUp:
-      _ = try manager.syncUp(
-        target: call.object("target"), options: call.value("options")?.objectValue, soupName: call.string("soupName"),
-        syncName: call.value("syncName")?.stringValue, onUpdate: report)
-    case .reSync: _ = try manager.reSync(try reference(call), onUpdate: report)
-    case .cleanResyncGhosts: try cleanGhosts(manager, reference(call), onUpdate)
-    case .getSyncStatus:
-      return try manager.getSyncStatus(try reference(call)).map { JSONValue.object($0.json).serialized() }
-        ?? JSONValue.null.serialized()
-    case .deleteSync:
-      try manager.deleteSync(try reference(call))
-      return JSONValue.string("OK").serialized()
+    case .syncDown, .syncUp, .reSync:
+      let state = try start(action, call, manager) { onUpdate(.sync(SyncUpdate($0))) }
+      call.cancellation?.onCancel { manager.cancel(state.id) }
+    case .cleanResyncGhosts: try cleanGhosts(manager, call, onUpdate)
+    case .restart: try restart(manager, call, onUpdate)
+    case .fetchMetadata, .fetchLayout: try fetch(action, call, manager, onUpdate)
+    default: return try answer(action, call, manager).serialized()
     }
     return nil
+  }
+
+  // MARK: Short actions
+
+  private func answer(_ action: MobileSyncAction, _ call: ActionCall, _ manager: SyncManager) throws -> JSONValue {
+    switch action {
+    case .getSyncStatus: return try manager.getSyncStatus(try reference(call)).map { JSONValue.object($0.json) } ?? .null
+    case .createSyncDown:
+      let made = try manager.createSyncDown(
+        target: call.object("target"), options: call.value("options")?.objectValue, soupName: call.string("soupName"),
+        syncName: call.value("syncName")?.stringValue)
+      return .object(made.json)
+    case .createSyncUp:
+      let made = try manager.createSyncUp(
+        target: call.object("target"), options: call.value("options")?.objectValue, soupName: call.string("soupName"),
+        syncName: call.value("syncName")?.stringValue)
+      return .object(made.json)
+    case .hasSyncWithName: return .bool(try manager.hasSyncWithName(call.string("syncName")))
+    case .isStopping: return .bool(manager.isStopping)
+    case .isStopped: return .bool(manager.isStopped)
+    case .stop: manager.stop()
+    case .cancelSync: if let found = try manager.getSyncStatus(try reference(call)) { manager.cancel(found.id) }
+    default: try manager.deleteSync(try reference(call))
+    }
+    return "OK"
   }
 
   /// A name when there is one, else an id; the bridge has checked that one of the two is there.
@@ -36,14 +52,72 @@ extension Host {
     return .id(try call.integer("syncId"))
   }
 
+  // MARK: Long actions
+
+  private func start(
+    _ action: MobileSyncAction, _ call: ActionCall, _ manager: SyncManager, _ report: @escaping SyncManager.Listener
+  ) throws -> SyncState {
+    if action == .reSync { return try manager.reSync(try reference(call), onUpdate: report) }
+    let target = try call.object("target"), options = call.value("options")?.objectValue
+    let soup = try call.string("soupName"), name = call.value("syncName")?.stringValue
+    return try action == .syncDown
+      ? manager.syncDown(target: target, options: options, soupName: soup, syncName: name, onUpdate: report)
+      : manager.syncUp(target: target, options: options, soupName: soup, syncName: name, onUpdate: report)
+  }
+
   private func cleanGhosts(
-    _ manager: SyncManager, _ reference: SyncReference, _ onUpdate: @escaping @Sendable (CallUpdate) -> Void
+    _ manager: SyncManager, _ call: ActionCall, _ onUpdate: @escaping @Sendable (CallUpdate) -> Void
   ) throws {
+    let reference = try reference(call)
     try manager.cleanResyncGhosts(reference) { result in
       switch result {
       case .success(let count): onUpdate(.finished(JSONValue.integer(Int64(count)).serialized()))
       case .failure(let error): onUpdate(.failed(error))
       }
+    }
+    if let cancellation = call.cancellation, let id = try manager.getSyncStatus(reference)?.id {
+      cancellation.onCancel { manager.cancel(id) }
+    }
+  }
+
+  /// Ends with the final states of the syncs that were started, in the order of their ids.
+  private func restart(
+    _ manager: SyncManager, _ call: ActionCall, _ onUpdate: @escaping @Sendable (CallUpdate) -> Void
+  ) throws {
+    let ended = EndedSyncs()
+    let started = try manager.restart(restartStopped: call.value("restartStopped")?.boolValue ?? false) { state in
+      if state.status.isTerminal { ended.states.withLock { $0.append(state) } }
+    }
+    manager.whenEnded(started) {
+      let states = ended.states.withLock { $0.sorted { $0.id < $1.id } }
+      onUpdate(.finished(JSONValue.array(states.map { .object($0.json) }).serialized()))
+    }
+  }
+
+  private func fetch(
+    _ action: MobileSyncAction, _ call: ActionCall, _ manager: SyncManager,
+    _ onUpdate: @escaping @Sendable (CallUpdate) -> Void
+  ) throws {
+    let word = call.value("fetchMode")?.stringValue ?? FetchMode.cacheFirst.rawValue
+    guard let mode = FetchMode(rawValue: word) else {
+      throw SyncError(
+        .invalidArguments, "fetchMode must be \(FetchMode.allCases.map(\.rawValue).joined(separator: ", ")), got '\(word)'")
+    }
+    let type = try call.string("sobjectType")
+    @Sendable func finish(_ result: Result<JSONObject?, any Error>) {
+      switch result {
+      case .success(let record): onUpdate(.finished((record.map(JSONValue.object) ?? .null).serialized()))
+      case .failure(let error): onUpdate(.failed(SyncError(wrapping: error)))
+      }
+    }
+    if action == .fetchMetadata {
+      try MetadataSyncManager(manager).fetchMetadata(forObject: type, mode: mode) { finish($0.map { $0?.rawData }) }
+    } else {
+      func part(_ key: String) -> String? { call.value(key)?.stringValue }
+      let key = LayoutKey(
+        type, formFactor: part("formFactor"), layoutType: part("layoutType"), mode: part("mode"),
+        recordTypeId: part("recordTypeId"))
+      try LayoutSyncManager(manager).fetchLayout(key, mode: mode) { finish($0.map { $0?.rawData }) }
     }
   }
 }
@@ -55,4 +129,9 @@ extension SyncUpdate {
       error: state.status == .failed
         ? (state.failure ?? SyncError(.internalError, state.error)).bridgeError : nil)
   }
+}
+
+/// The final states of several syncs.
+private final class EndedSyncs: Sendable {
+  let states = Mutex<[SyncState]>([])
 }

@@ -69,9 +69,8 @@ extension Host {
     let name = try call.string("soupName")
     switch action {
     case .upsertSoupEntries:
-      let entries = JSONValue.array(try call.array("entries")).serialized()
       let path = call.value("externalIdPath")?.stringValue ?? "_soupEntryId"
-      return try store.upsert(entries, into: name, externalIdPath: path)
+      return try store.upsert(call.entries(), into: name, externalIdPath: path)
     case .retrieveSoupEntries: return try store.retrieve(try ids(call), from: name)
     default:
       if call.value("entryIds") != nil {

@@ -15,21 +15,28 @@ public final class Host: BridgeHost {
     var settings: HostSettings
     var folder: ConfigurationFolder?
     var core: HostCore?
+    var features: Set<String> = []
     var isClosed = false
   }
 
   private let state: Mutex<State>
+  private let targets = ScriptTargets()
 
   /// - Parameter settings: The command line's or the embedding tool's choices; `tureen.configure` goes before them.
   public init(settings: HostSettings = HostSettings()) { state = Mutex(State(settings: settings)) }
 
   /// Reads and checks the configuration files, so that their mistakes come out before a script runs.
-  /// - Throws: ``HostError`` `.invalidConfiguration`, naming the file, the line and the key.
+  /// - Throws: ``HostError`` `.invalidConfiguration`, naming the file, the line and the key; ``StoreError``
+  ///   `.encryptionUnavailable` when a key is set for the stores and this build has no use for it.
   public func prepare() throws {
     try state.withLock { state in
       if let directory = state.settings.configDirectory {
         state.folder = try ConfigurationFolder(HostSettings.absolute(directory))
       }
+      var settings = state.settings
+      settings.fill(from: try .environment())
+      let hasKey = (settings.storeKey ?? state.folder?.settings.storeKey) != nil
+      guard !hasKey || StoreKey.isSupported else { throw StoreKey.unavailable }
     }
   }
 
@@ -38,25 +45,28 @@ public final class Host: BridgeHost {
     try state.withLock { state in
       guard !state.isClosed else { throw HostError(.closed, "the host is closed") }
       if let core = state.core { return core }
-      let core = try Host.build(&state)
+      let core = try Host.build(&state, targets)
       state.core = core
       return core
     }
   }
 
-  private static func build(_ state: inout State) throws -> HostCore {
+  private static func build(_ state: inout State, _ targets: ScriptTargets) throws -> HostCore {
     var settings = state.settings
-    settings.fill(from: .environment())
+    settings.fill(from: try .environment())
     if state.folder == nil, let directory = settings.configDirectory {
       state.folder = try ConfigurationFolder(HostSettings.absolute(directory))
     }
     let folder = state.folder ?? ConfigurationFolder()
     settings.fill(from: folder.settings)
     let home = HostSettings.absolute(settings.home ?? HostSettings.defaultHome())
-    return HostCore(home: home, org: try Org.resolve(settings, home: home), settings: settings, folder: folder)
+    return HostCore(
+      home: home, org: try Org.resolve(settings, home: home), settings: settings, folder: folder, targets: targets)
   }
 
   // MARK: BridgeHost
+
+  public func attach(_ script: ScriptCalls) { targets.attach(script) }
 
   public func configure(_ options: JSONObject) throws {
     try state.withLock { state in
@@ -84,6 +94,18 @@ public final class Host: BridgeHost {
       "sdkVersion": .string(Tureen.modelVersion), "appName": boot["appName"] ?? "tureen",
       "appVersion": boot["appVersion"] ?? .string(Tureen.version), "bootConfig": .object(config),
     ]
+  }
+
+  public func setFeature(_ name: String, isUsed: Bool) {
+    state.withLock { state in
+      if isUsed { _ = state.features.insert(name) } else { _ = state.features.remove(name) }
+    }
+  }
+
+  /// What the server reads about this program: name, version, and the features scripts have registered.
+  var userAgent: String {
+    let features = state.withLock { $0.features.sorted() }
+    return "tureen/\(Tureen.version)" + (features.isEmpty ? "" : " ftr_" + features.joined(separator: "."))
   }
 
   public func service(_ name: String, _ action: String, _ arguments: JSONObject) throws -> [UInt8]? {

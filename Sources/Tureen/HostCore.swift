@@ -1,4 +1,5 @@
 import Dispatch
+import Glibc
 import JSON
 import Logging
 import LuaBridge
@@ -19,23 +20,31 @@ final class HostCore: Sendable {
   let home: String
   let registry: StoreRegistry
   let observers = Observers()
-  private let client: DeferredClient
+  let client: DeferredClient
+  /// Whether scripts get the refresh token beside the access token.
+  let showsRefreshToken: Bool
+  private let sessionPath: String
   private let folder: ConfigurationFolder
+  private let targets: ScriptTargets
   private let state = Mutex(State())
   /// Managers are made one after the other: two lanes may ask at the same time.
   private let opening = DispatchQueue(label: "tureen.host.opening")
 
-  init(home: String, org: Org, settings: HostSettings, folder: ConfigurationFolder) {
+  init(home: String, org: Org, settings: HostSettings, folder: ConfigurationFolder, targets: ScriptTargets) {
     self.home = home
+    showsRefreshToken = settings.allowsRefreshToken
+    self.targets = targets
     self.folder = folder
     let userDirectory = "\(home)/orgs/\(org.folder)/\(org.userFolder)"
     let logger = Logger(label: "tureen.host")
     registry = StoreRegistry(
       userDirectory: userDirectory + "/stores", globalDirectory: "\(home)/global/stores",
-      recovery: settings.recover == "moveAside" ? .moveAside { logger.warning("\($0)") } : .refuse)
-    let version = settings.apiVersion ?? "v66.0"
+      recovery: settings.recover == "moveAside" ? .moveAside { logger.warning("\($0)") } : .refuse,
+      key: { [source = settings.storeKey] in try source?.read() })
+    let version = settings.apiVersion ?? "v66.0", sessionPath = userDirectory + "/session.json"
+    self.sessionPath = sessionPath
     client = DeferredClient(apiVersion: version) {
-      try HostCore.connect(org, sessionPath: userDirectory + "/session.json", apiVersion: version)
+      try HostCore.connect(org, sessionPath: sessionPath, apiVersion: version)
     }
   }
 
@@ -54,7 +63,9 @@ final class HostCore: Sendable {
       let (known, isClosed) = state.withLock { ($0.managers[reference], $0.isClosed) }
       guard !isClosed else { throw HostError(.closed, "the host is closed") }
       if let known { return known }
-      let manager = try SyncManager(store: try store(reference), client: client)
+      var configuration = SyncConfiguration()
+      configuration.customTargets = targets
+      let manager = try SyncManager.instance(for: try store(reference), client: client, configuration: configuration)
       if reference.name == StoreReference.defaultName, let file = reference.isGlobal ? folder.globalSyncs : folder.userSyncs {
         // Each problem is logged by the manager itself; entries without one are set up.
         _ = manager.setupSyncs(from: file.value, fileName: file.name)
@@ -92,6 +103,12 @@ final class HostCore: Sendable {
     for reference in state.withLock({ Array($0.managers.keys) + Array($0.prepared) }) where reference.isGlobal == isGlobal {
       forget(reference)
     }
+  }
+
+  /// Ends the session, here and in the file it was kept in. Stores stay.
+  func signOut() async throws {
+    try await client.account().signOut()
+    unlink(sessionPath)
   }
 
   func stopSyncs() {

@@ -14,6 +14,11 @@ public struct HostError: Error, Sendable, Equatable, CustomStringConvertible {
     /// The org is not known, or there is nothing to sign in with.
     case noSuchOrg
     case closed
+    /// A file to be sent cannot be read; the message names it.
+    case fileNotReadable
+    case fileTooLarge
+    /// The host cannot do that; the message says what instead.
+    case unsupported
   }
 
   public let code: Code

@@ -17,6 +17,8 @@ public struct HostSettings: Sendable {
   public var configDirectory: String?
   /// What happens to a store whose file is damaged: `refuse`, the default, or `moveAside`.
   public var recover: String?
+  /// Where the key of the stores comes from; nil keeps plain files. Needs a build with the trait `Encryption`.
+  public var storeKey: StoreKeySource?
   /// Starts, or finds, an embedded sandbox org for a home; nil where none can be embedded. Blocks.
   public var embeddedSandbox: (@Sendable (_ home: String) throws -> Credentials)?
 
@@ -24,15 +26,19 @@ public struct HostSettings: Sendable {
   /// does not know. Runs on a lane of the bridge; may block.
   public var services: [String: @Sendable (_ action: String, _ arguments: JSONObject) throws -> JSONValue?] = [:]
 
+  /// Whether scripts that ask for the credentials get the refresh token too. Never set by a script or a file.
+  public var allowsRefreshToken = false
+
   public init() {}
 
   /// Keys of `tureen.configure` and of `bootconfig.json` that are Tureen's own.
-  static let keys = ["home", "org", "credentials", "apiVersion", "config", "recover"]
+  static let keys = ["home", "org", "credentials", "apiVersion", "config", "recover"] + StoreKeySource.keys
 
   /// Takes settings from an object, over those that stand.
   /// - Parameter known: Further keys that may stand there and are not looked at.
   mutating func take(_ options: JSONObject, known: Set<String> = [], problem: (String, String) -> HostError) throws {
-    for (key, value) in options where !known.contains(key) {
+    try takeStoreKey(options, problem: problem)
+    for (key, value) in options where !known.contains(key) && !StoreKeySource.keys.contains(key) {
       guard HostSettings.keys.contains(key) else {
         throw problem(key, "is not known here; known: \((HostSettings.keys + known.sorted()).joined(separator: ", "))")
       }
@@ -52,6 +58,14 @@ public struct HostSettings: Sendable {
     }
   }
 
+  private mutating func takeStoreKey(_ options: JSONObject, problem: (String, String) -> HostError) throws {
+    let given = StoreKeySource.keys.filter { options[$0] != nil }
+    guard let key = given.first, let value = options[key] else { return }
+    guard given.count == 1 else { throw problem(given[1], "stands beside '\(key)': one key is enough") }
+    guard let source = StoreKeySource(key, value) else { throw problem(key, StoreKeySource.shape(of: key)) }
+    storeKey = source
+  }
+
   /// Fills what is nil from another set of settings.
   mutating func fill(from other: HostSettings) {
     home = home ?? other.home
@@ -59,18 +73,22 @@ public struct HostSettings: Sendable {
     credentialsFile = credentialsFile ?? other.credentialsFile
     apiVersion = apiVersion ?? other.apiVersion
     recover = recover ?? other.recover
+    storeKey = storeKey ?? other.storeKey
     configDirectory = configDirectory ?? other.configDirectory
     embeddedSandbox = embeddedSandbox ?? other.embeddedSandbox
+    allowsRefreshToken = allowsRefreshToken || other.allowsRefreshToken
     services.merge(other.services) { mine, _ in mine }
   }
 
-  /// The environment's word: `TUREEN_HOME`, `TUREEN_ORG`, `TUREEN_CREDENTIALS`, `TUREEN_API_VERSION`.
-  static func environment() -> HostSettings {
+  /// The environment's word: `TUREEN_HOME`, `TUREEN_ORG`, `TUREEN_CREDENTIALS`, `TUREEN_API_VERSION`, `TUREEN_STORE_KEY` and its
+  /// like.
+  static func environment() throws -> HostSettings {
     var settings = HostSettings()
     settings.home = Environment["TUREEN_HOME"]
     settings.org = Environment["TUREEN_ORG"]
     settings.credentialsFile = Environment["TUREEN_CREDENTIALS"]
     settings.apiVersion = Environment["TUREEN_API_VERSION"]
+    settings.storeKey = try StoreKeySource.environment()
     return settings
   }
 

@@ -9,6 +9,26 @@ public enum SandboxFiles {
     return "\(home)/sandbox/org.sqlite"
   }
 
+  /// Files that stand beside the database and shape a new org: `schema.json`, and `seed.json` or what is in `seed/`, in
+  /// order of names.
+  public static func schemaAndSeeds(home: String) -> (schema: String?, seeds: [String]) {
+    let folder = "\(home)/sandbox"
+    let schema = "\(folder)/schema.json"
+    let single = "\(folder)/seed.json"
+    let several = ((try? FileSystem.entries(of: "\(folder)/seed")) ?? []).filter { $0.hasSuffix(".json") || $0.hasSuffix(".csv") }
+      .sorted()
+    return (
+      FileSystem.exists(schema) ? schema : nil,
+      (FileSystem.exists(single) ? [single] : []) + several.map { "\(folder)/seed/\($0)" }
+    )
+  }
+
+  /// The folder of the sandbox's own certificate.
+  public static func certificates(home: String) throws -> String {
+    try FileSystem.makeDirectory("\(home)/sandbox")
+    return "\(home)/sandbox/tls"
+  }
+
   /// Writes the credentials where the org name `sandbox` looks for them, readable by their owner alone.
   /// - Returns: The file's path.
   public static func keepCredentials(home: String, _ credentials: JSONObject) throws -> String {

@@ -28,6 +28,10 @@ final class EmbeddedSandbox: Sendable {
       if let running = server.withLock({ $0 }) { return running }
       var configuration = SandboxConfiguration()
       configuration.databasePath = try SandboxFiles.database(home: home)
+      let files = SandboxFiles.schemaAndSeeds(home: home)
+      configuration.schemaPath = files.schema
+      configuration.seedPaths = files.seeds
+      if !files.seeds.isEmpty { configuration.seed = .none }
       let started = try waitFor { [configuration] in try await SandboxServer.start(configuration) }
       server.withLock { $0 = started }
       return started
@@ -42,26 +46,10 @@ final class EmbeddedSandbox: Sendable {
   /// The actions of the service `tureen.sandbox`: changes made on the server, behind the store's back.
   func perform(_ action: String, _ arguments: JSONObject) throws -> JSONValue? {
     let server = try start(home)
-    func text(_ key: String) throws -> String {
-      guard let text = arguments[key]?.stringValue else {
-        throw BridgeError(domain: "bridge", code: "invalidArguments", message: "argument '\(key)' must be a string")
-      }
-      return text
-    }
     do {
-      switch action {
-      case "create": return .string(try server.create(text("type"), fields: arguments["fields"]?.objectValue ?? [:]))
-      case "update":
-        try server.update(text("type"), id: text("id"), fields: arguments["fields"]?.objectValue ?? [:])
-        return "OK"
-      case "delete":
-        try server.delete(text("type"), id: text("id"))
-        return "OK"
-      case "query": return try server.query(text("soql"))["records"] ?? []
-      default: return nil
-      }
-    } catch let error as BridgeError {
-      throw error
+      return try server.control(action, arguments)
+    } catch let error as SandboxError where ["INVALID_ARGUMENT", "INVALID_FAULT"].contains(error.code) {
+      throw BridgeError(domain: "bridge", code: "invalidArguments", message: error.message)
     } catch {
       throw BridgeError(domain: "sandbox", code: "refused", message: "\(error)")
     }

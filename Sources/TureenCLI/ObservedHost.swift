@@ -14,6 +14,21 @@ final class ObservedHost: BridgeHost {
 
   func configure(_ options: JSONObject) throws { try host.configure(options) }
   func smartStore(_ action: SmartStoreAction, _ call: ActionCall) throws -> [UInt8] { try host.smartStore(action, call) }
+  func keyValue(_ action: KeyValueAction, _ call: ActionCall) throws -> [UInt8] { try host.keyValue(action, call) }
+  func observe(_ call: ActionCall, onUpdate: @escaping @Sendable (CallUpdate) -> Void) throws {
+    try host.observe(call, onUpdate: onUpdate)
+  }
+  func network(_ call: ActionCall, onUpdate: @escaping @Sendable (CallUpdate) -> Void) throws {
+    try host.network(call, onUpdate: onUpdate)
+  }
+  func oauth(_ action: OAuthAction, _ call: ActionCall, onUpdate: @escaping @Sendable (CallUpdate) -> Void) throws {
+    try host.oauth(action, call, onUpdate: onUpdate)
+  }
+  func account(_ action: AccountAction, _ call: ActionCall, onUpdate: @escaping @Sendable (CallUpdate) -> Void) throws {
+    try host.account(action, call, onUpdate: onUpdate)
+  }
+  func setFeature(_ name: String, isUsed: Bool) { host.setFeature(name, isUsed: isUsed) }
+  func attach(_ script: ScriptCalls) { host.attach(script) }
   func sdkInfo() throws -> JSONObject { try host.sdkInfo() }
   func service(_ name: String, _ action: String, _ arguments: JSONObject) throws -> [UInt8]? {
     try host.service(name, action, arguments)

@@ -10,8 +10,9 @@ struct SandboxCommand: ParsableCommand {
     commandName: "sandbox",
     abstract: "Serves a sandbox org on this machine until interrupted.",
     discussion: """
-      The org answers as a Salesforce org does, on 127.0.0.1 only. What is needed to sign in is printed, and written to \
-      sandbox/credentials.json under the home, where scripts that choose the org 'sandbox' find it.
+      The org answers as a Salesforce org does, on 127.0.0.1 unless told otherwise. What is needed to sign in is printed, \
+      and written to sandbox/credentials.json under the home, where scripts that choose the org 'sandbox' find it; not \
+      with --tls, because scripts trust the system's certificates alone.
       """)
 
   @Option(help: "Where the org's data and credentials are kept.")
@@ -29,7 +30,53 @@ struct SandboxCommand: ParsableCommand {
   @Option(help: "Accounts to make up for a new org.")
   var accounts: Int?
 
+  @Option(
+    help: "A JSON file of objects, fields and rules beside the standard ones; an org remembers it.", completion: .file())
+  var schema: String?
+
+  @Option(
+    help: ArgumentHelp(
+      "A JSON or CSV file of records for a new org. May be given several times; an org that exists is left as it is."),
+    completion: .file())
+  var seed: [String] = []
+
+  @Option(help: "A JSON file with users and clients that may sign in, beside the ones made up.")
+  var signIn: String?
+
+  @Flag(help: "Serves https with a certificate of its own; clients trust it through the file that is printed.")
+  var tls = false
+
+  @Option(name: .customLong("tls-cert"), help: "A PEM file with a certificate and its chain, to serve https with.")
+  var tlsCertificate: String?
+
+  @Option(name: .customLong("tls-key"), help: "The PEM file with the key of --tls-cert.")
+  var tlsKey: String?
+
+  @Option(help: "The address to listen on; other machines reach it only with --allow-remote as well.")
+  var host = "127.0.0.1"
+
+  @Flag(help: "Lets --host be an address that other machines reach.")
+  var allowRemote = false
+
+  @Option(
+    help: ArgumentHelp(
+      "A fault, such as 'unavailable retryAfter=2 nth=3 path=/services/data/**'; --fault help lists the kinds.",
+      valueName: "rule"))
+  var fault: [String] = []
+
+  @Option(help: "A JSON file with an array of fault rules.")
+  var faults: String?
+
+  @Option(help: "The number that chance in faults comes from.")
+  var faultSeed: UInt64 = 1
+
+  @Option(help: "A file that gets a line of JSON for each request.")
+  var log: String?
+
   func validate() throws {
+    guard (tlsCertificate == nil) == (tlsKey == nil) else {
+      throw ValidationError("--tls-cert and --tls-key go together")
+    }
     guard (0...65535).contains(port) else { throw ValidationError("--port must be between 0 and 65535") }
     for count in [contacts, accounts].compactMap({ $0 }) where !(0...5_000_000).contains(count) {
       throw ValidationError("--contacts and --accounts must be between 0 and 5000000")
@@ -37,16 +84,35 @@ struct SandboxCommand: ParsableCommand {
   }
 
   func run() throws {
+    guard fault != ["help"] else { return write(FaultOptions.help(), to: STDOUT_FILENO) }
+    let rules = try FaultOptions(words: fault, file: faults).rules()
     let home = HostSettings.resolvedHome(home)
     var configuration = SandboxConfiguration()
     configuration.port = port
+    configuration.host = host
+    configuration.allowsRemote = allowRemote
+    configuration.logPath = log
     if contacts != nil || accounts != nil {
       configuration.seed = .custom(accounts: accounts ?? 200, contacts: contacts ?? 5000)
     }
+    let files = SandboxFiles.schemaAndSeeds(home: home)
+    configuration.schemaPath = schema ?? files.schema
+    configuration.seedPaths = seed.isEmpty ? files.seeds : seed
+    if !configuration.seedPaths.isEmpty, contacts == nil, accounts == nil { configuration.seed = .none }
     let server: SandboxServer
     do {
+      if let signIn {
+        configuration.signIn = try SandboxSignInData(file: signIn)
+      }
+      if let tlsCertificate, let tlsKey {
+        configuration.tls = .files(certificate: tlsCertificate, key: tlsKey)
+      } else if tls {
+        configuration.tls = .generated(folder: try SandboxFiles.certificates(home: home))
+      }
       configuration.databasePath = try data ?? SandboxFiles.database(home: home)
       server = try waitFor { [configuration] in try await SandboxServer.start(configuration) }
+      server.faults.reset(seed: faultSeed)
+      try server.faults.add(rules)
     } catch {
       complain("the sandbox org cannot be started: \(error)")
       throw ExitCode(ExitStatus.unavailable)
@@ -62,23 +128,24 @@ struct SandboxCommand: ParsableCommand {
 
   private func announce(_ server: SandboxServer, _ home: String) throws {
     let access = server.credentials()
-    let path = try SandboxFiles.keepCredentials(
-      home: home,
-      [
-        "loginUrl": .string(access.loginURL), "clientId": .string(access.clientId),
-        "clientSecret": .string(access.clientSecret), "username": .string(access.username),
-        "password": .string(access.password),
-      ])
-    write(
-      """
-      Sandbox org at \(server.url)
-        username       \(access.username)
-        password       \(access.password)
-        client id      \(access.clientId)
-        client secret  \(access.clientSecret)
-      Credentials for scripts: \(path)
-      Ctrl-C ends it.
-
-      """, to: STDOUT_FILENO)
+    var lines = [
+      "Sandbox org at \(server.url)", "  username       \(access.username)", "  password       \(access.password)",
+      "  client id      \(access.clientId)", "  client secret  \(access.clientSecret)",
+      "  control token  \(server.controlToken)",
+    ]
+    if let authority = server.certificateAuthorityPath {
+      lines.append("Certificate to trust (curl --cacert, REQUESTS_CA_BUNDLE): \(authority)")
+    } else {
+      let path = try SandboxFiles.keepCredentials(
+        home: home,
+        [
+          "loginUrl": .string(access.loginURL), "clientId": .string(access.clientId),
+          "clientSecret": .string(access.clientSecret), "username": .string(access.username),
+          "password": .string(access.password),
+        ])
+      lines.append("Credentials for scripts: \(path)")
+    }
+    lines.append("Ctrl-C ends it.")
+    write(lines.joined(separator: "\n") + "\n", to: STDOUT_FILENO)
   }
 }

@@ -17,18 +17,22 @@ struct TureenCommand: ParsableCommand {
       ~/.local/share/tureen. $TUREEN_LOG (debug, info, warning, error) chooses what is logged on stderr.
       """,
     version: Tureen.version,
-    subcommands: [RunCommand.self, SandboxCommand.self, VersionCommand.self])
+    subcommands: [RunCommand.self, SandboxCommand.self, StoreCommand.self, VersionCommand.self])
 }
 
 struct VersionCommand: ParsableCommand {
   static let configuration = CommandConfiguration(commandName: "version", abstract: "Prints the version.")
 
-  func run() { print("tureen \(Tureen.version) (plug-in model \(Tureen.modelVersion))") }
+  func run() {
+    let encryption = StoreKeySource.isSupported ? ", can encrypt stores" : ""
+    print("tureen \(Tureen.version) (plug-in model \(Tureen.modelVersion))\(encryption)")
+  }
 }
 
 /// How the command ends, in numbers that scripts around it can rely on. `--help` lists them.
 enum ExitStatus {
   static let scriptFailed: Int32 = 1
+  static let storeFailed: Int32 = 1
   static let scriptNotFound: Int32 = 66
   static let unavailable: Int32 = 69
   static let configuration: Int32 = 78

@@ -32,7 +32,7 @@ final class Child: @unchecked Sendable {  // all mutable state is touched with `
   /// Starts a program with an environment that holds nothing but these variables and what every program needs.
   init(
     _ program: String, _ arguments: [String], environment: [String: String] = [:], in directory: String,
-    seconds: Double = 40
+    seconds: Double = 300
   ) throws {
     let inherited = ProcessInfo.processInfo.environment
     var variables = environment

@@ -81,5 +81,7 @@ import Testing
     let ended = try await other.run(Built.tureen, ["sandbox", "--home", other.home, "--port", port, "--contacts", "1"])
     #expect(ended.status == 69)
     #expect(ended.errors.contains("sandbox org cannot be started"))
+    sandbox.child.send(SIGINT)
+    #expect(await sandbox.child.ended().status == 0)
   }
 }

@@ -1,8 +1,7 @@
 import Foundation
-import JSON
 import Testing
 
-/// A running `tureen sandbox`.
+/// A running `tureen sandbox`, and what it printed about itself.
 struct Sandbox {
   let child: Child
   let url: String
@@ -10,18 +9,25 @@ struct Sandbox {
   let clientId: String
   let clientSecret: String
   let username: String
+  let controlToken: String
+  /// The file with the certificate to trust; nil without TLS.
+  let authority: String?
 
   /// Starts one under the workplace's home and waits until it serves.
   init(_ place: Workplace, options: [String] = []) async throws {
     child = try Child(Built.tureen, ["sandbox", "--home", place.home] + options, in: place.path)
-    #expect(await child.prints("Ctrl-C"))
-    let file = try Data(contentsOf: URL(fileURLWithPath: place.home + "/sandbox/credentials.json"))
-    let fields = try JSONValue(parsing: String(decoding: file, as: UTF8.self))
-    func field(_ name: String) throws -> String { try #require(fields[name]?.stringValue) }
-    url = try field("loginUrl")
-    username = try field("username")
-    password = try field("password")
-    clientId = try field("clientId")
-    clientSecret = try field("clientSecret")
+    let serves = await child.prints("Ctrl-C")
+    let lines = child.printed.components(separatedBy: "\n")
+    func rest(_ start: String) -> String? {
+      lines.first { $0.hasPrefix(start) }.map { $0.dropFirst(start.count).trimmingCharacters(in: .whitespaces) }
+    }
+    #expect(serves)
+    url = try #require(rest("Sandbox org at "))
+    username = try #require(rest("  username "))
+    controlToken = try #require(rest("  control token "))
+    password = try #require(rest("  password "))
+    clientId = try #require(rest("  client id "))
+    clientSecret = try #require(rest("  client secret "))
+    authority = rest("Certificate to trust (curl --cacert, REQUESTS_CA_BUNDLE): ")
   }
 }

@@ -84,7 +84,7 @@ function tests.test_await_outside_a_coroutine_is_misuse()
       return a < b
     end)
   end))
-  raises("await: argument 1 'fn' must be a function, got nil", await)
+  raises("await: argument 1 'fn' must be a function or a task, got nil", await)
   raises("async: argument 1 'fn' must be a function, got table", async, {})
 end
 

@@ -2,7 +2,7 @@
 local tureen = require "tureen"
 local harness = require "harness"
 local support = require "smartstore_support"
-local same = harness.same
+local same, raises = harness.same, harness.raises
 local case, ok, fails, found = support.case, support.ok, support.fails, support.found
 local smartstore = tureen.smartstore
 
@@ -85,6 +85,19 @@ tests.test_match_with_awkward_keys_answers_or_says_why = animals(function()
     local cursor, err = tureen.await(smartstore.querySoup, "animals", smartstore.buildMatchQuerySpec("colors", key))
     if cursor then ok("closeCursor", cursor) else same(err.domain, "smartstore", key) end
   end
+end)
+
+tests.test_quote_match_takes_words_as_words = animals(function()
+  ok("upsertSoupEntries", "animals", { { name = "o'neil", description = 'the "NOT" of two-words', colors = "and or" } })
+  local quote = smartstore.quoteMatch
+  same(quote "two words", '"two" "words"')
+  same(quote ' say "hi"\t*\0x\u{3000}y ', '"say" """hi""" "*" "x" "y"')
+  same(quote "", "")
+  finds("description", quote "two-words NOT", "o'neil")
+  finds("colors", quote "and or", "o'neil")
+  finds("description", quote "no*")
+  raises("quoteMatch: argument 1 'words' must be a string, got nil", smartstore.quoteMatch)
+  raises("quoteMatch: argument 1 'words' must be a string, got null", smartstore.quoteMatch, tureen.null)
 end)
 
 tests.test_remove_by_match_leaves_no_words_behind = animals(function()

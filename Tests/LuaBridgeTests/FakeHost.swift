@@ -70,6 +70,10 @@ final class FakeHost: BridgeHost, @unchecked Sendable {
     _ action: MobileSyncAction, _ name: String, _ call: ActionCall, _ onUpdate: @escaping @Sendable (CallUpdate) -> Void
   ) throws {
     switch name {
+    case "cancellable":
+      step("RUNNING:0", call, action, onUpdate)
+      call.cancellation?.onCancel { [self] in step("STOPPED:0", call, action, onUpdate) }
+      return
     case "held": return lock.withLock { state.held.append((onUpdate, call)) }
     case "unknown": throw BridgeError(domain: "sync", code: "noSuchSync", message: "no sync named 'unknown'")
     case "dropped": return
@@ -109,8 +113,10 @@ final class FakeHost: BridgeHost, @unchecked Sendable {
   }
 
   private func echo(_ action: String, _ call: ActionCall) -> JSONObject {
-    [
-      "action": .string(action), "arguments": .object(call.arguments),
+    var arguments = call.arguments
+    if action == "pgUpsertSoupEntries" { arguments["entries"] = try? JSONValue(parsing: call.entries()) }
+    return [
+      "action": .string(action), "arguments": .object(arguments),
       "store": ["name": .string(call.store.name), "isGlobal": .bool(call.store.isGlobal)],
     ]
   }

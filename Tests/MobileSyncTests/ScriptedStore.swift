@@ -25,6 +25,12 @@ final class ScriptedStore: Sendable {
     return manager
   }
 
+  /// All entries of the soup `accounts`.
+  func entries() throws -> [JSONObject] {
+    let text = try store.query(.smart("select {accounts:_soup} from {accounts}", pageSize: 10_000))
+    return try JSONValue(parsing: text).arrayValue?.compactMap { $0.arrayValue?.first?.objectValue } ?? []
+  }
+
   func close() async {
     for (manager, client) in clients.withLock({ $0 }) {
       await manager.shutdown()

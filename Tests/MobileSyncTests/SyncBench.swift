@@ -25,12 +25,17 @@ final class SyncBench: Sendable {
   let store: Store
   let client: SalesforceClient
   let manager: SyncManager
+  private let kind: UploadKind
   private let folder: TemporaryFolder
 
-  /// - Parameter realTime: The org's clock is the real one; else it stands still until it is moved.
+  /// - Parameters:
+  ///   - kind: What `up` sends with.
+  ///   - realTime: The org's clock is the real one; else it stands still until it is moved.
   init(
-    accounts: Int = 0, pageSize: Int = 2000, realTime: Bool = false, configuration: SyncConfiguration = SyncConfiguration()
+    kind: UploadKind = .collection, accounts: Int = 0, pageSize: Int = 2000, realTime: Bool = false,
+    configuration: SyncConfiguration = SyncConfiguration()
   ) async throws {
+    self.kind = kind
     var sandbox = SandboxConfiguration()
     sandbox.seed = .none
     sandbox.pageSize = pageSize
@@ -66,6 +71,15 @@ final class SyncBench: Sendable {
     var fields: JSONObject = ["Name": .string(name)]
     if let description { fields["Description"] = .string(description) }
     return try org.create("Account", fields: fields)
+  }
+
+  /// The signed-in user looks at every account: they are the recent items then.
+  func viewAccounts() async throws {
+    for record in try org.query("SELECT Id FROM Account")["records"]?.arrayValue ?? [] {
+      let id = record["Id"]?.stringValue ?? ""
+      _ = try await client.send(client.requests.retrieve(type: "Account", id: id, fields: ["Id"]))
+    }
+    org.clearRequests()
   }
 
   func change(_ id: String, _ fields: JSONObject) throws {
@@ -142,9 +156,16 @@ final class SyncBench: Sendable {
   }
 
   func up(_ options: JSONObject = SyncBench.upload, target: JSONObject? = nil) async throws -> SyncState {
-    try await manager.syncUp(target: target, options: options, soupName: "accounts")
+    var whole = upTarget
+    for (key, value) in target ?? [:] { whole[key] = value }
+    return try await manager.syncUp(target: whole, options: options, soupName: "accounts")
   }
+
+  var upTarget: JSONObject { ["type": .string(kind.rawValue)] }
 }
+
+/// The targets of syncs up that send the records of one soup.
+enum UploadKind: String, CaseIterable, Sendable { case collection, batch, plain }
 
 enum BenchError: Error { case noSuchEntry(String) }
 

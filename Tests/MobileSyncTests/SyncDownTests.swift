@@ -6,7 +6,7 @@ import Testing
 
 @testable import MobileSync
 
-/// Rows D1–D4 and D10 of the acceptance list, against the pretend org.
+/// Rows D1–D3 and D10 of the acceptance list, against the pretend org.
 @Suite struct SyncDownTests {
   @Test func syncDown_tenAccounts_reportsAndStoresThem() async throws {
     let bench = try await SyncBench(accounts: 10)

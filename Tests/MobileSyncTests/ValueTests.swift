@@ -136,13 +136,39 @@ import Testing
   ])
   func up_defaults_areTheCollectionTarget(json: String) throws {
     let target = try TargetRegistry.up(try #require(try JSONValue(parsing: json).objectValue))
-    #expect(target is CollectionSyncUpTarget && target.maxBatchSize == 200)
+    #expect(target is CollectionSyncUpTarget && target.settings.maxBatchSize == 200)
   }
 
-  @Test func up_batchSize_isCapped() throws {
-    #expect(try CollectionSyncUpTarget(["maxBatchSize": 201]).maxBatchSize == 200)
-    #expect(try CollectionSyncUpTarget(["maxBatchSize": 150]).maxBatchSize == 150)
-    #expect(throws: SyncError.self) { try CollectionSyncUpTarget(["maxBatchSize": 0]) }
+  @Test(
+    arguments: [
+      (["type": "collection"], 200), (["type": "collection", "maxBatchSize": 201], 200),
+      (["type": "collection", "maxBatchSize": 150], 150), (["type": "batch"], 25), (["type": "batch", "maxBatchSize": 26], 25),
+      (["type": "batch", "maxBatchSize": 12], 12), (["type": "plain", "maxBatchSize": 9], 1),
+    ] as [(JSONObject, Int)])
+  func up_batchSize_isCappedAndStored(json: JSONObject, size: Int) throws {
+    let settings = try TargetRegistry.up(json).settings
+    #expect(settings.maxBatchSize == size && settings.json["maxBatchSize"] == .integer(Int64(size)))
+    #expect(try TargetRegistry.up(settings.json).settings.json == settings.json)
+  }
+
+  @Test(arguments: ["collection", "batch", "plain"])
+  func up_batchSizeOfZero_isRefused(type: String) {
+    let message = "sync up target: 'maxBatchSize' must be a positive integer, got 0"
+    #expect(throws: SyncError(.invalidTarget, message)) { try TargetRegistry.up(["type": .string(type), "maxBatchSize": 0]) }
+  }
+
+  @Test(
+    arguments: [
+      (["type": "plain"], "PlainSyncUpTarget"), (["androidImpl": "a.b.target.SyncUpTarget"], "PlainSyncUpTarget"),
+      (["type": "rest", "iOSImpl": "SFSyncUpTarget"], "PlainSyncUpTarget"), (["type": "batch"], "BatchSyncUpTarget"),
+      (["iOSImpl": "SFBatchSyncUpTarget"], "BatchSyncUpTarget"), (["type": "custom", "luaImpl": "m"], "CustomSyncUpTarget"),
+      (["luaImpl": "m"], "CustomSyncUpTarget"),
+      (["type": "rest", "androidImpl": "com.my.Own", "luaImpl": "m"], "CustomSyncUpTarget"),
+    ] as [(JSONObject, String)])
+  func up_typesAndClassNames_giveTheirTarget(json: JSONObject, name: String) throws {
+    let target = try TargetRegistry.up(json)
+    #expect("\(type(of: target))" == name)
+    #expect(try "\(type(of: TargetRegistry.up(target.settings.json)))" == name)
   }
 
   @Test func up_unknownType_isRefused() {

@@ -121,4 +121,19 @@ private let collection = "/services/data/v66.0/composite/sobjects"
       #expect(try await client.send("PUT", collection).status == 405)
     }
   }
+
+  @Test func create_typesThatAlternate_areTenChunksAtMost() async throws {
+    try await withOrg { server, client in
+      func body(_ count: Int) -> String {
+        let records = (0..<count).map { index in
+          index % 2 == 0 ? #"{"attributes":{"type":"Account"},"Name":"A"}"# : #"{"attributes":{"type":"Contact"},"LastName":"C"}"#
+        }
+        return "{\"records\":[\(records.joined(separator: ","))]}"
+      }
+      let refused = try await client.json("POST", collection, body(11))
+      #expect(refused.status == 400 && refused.errorCode == "LIMIT_EXCEEDED")
+      #expect(codes(try await client.json("POST", collection, body(10))) == Array(repeating: "ok", count: 10))
+      #expect(try server.query("SELECT COUNT() FROM Contact")["totalSize"] == 5)
+    }
+  }
 }

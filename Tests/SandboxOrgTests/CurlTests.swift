@@ -9,7 +9,13 @@ import Testing
     configuration.seed = .custom(accounts: 2, contacts: 12)
     configuration.pageSize = 5
     let server = try await SandboxServer.start(configuration)
-    let output = try await run(Self.script, with: server)
+    let secrets = server.credentials()
+    let output = try await shell(
+      Self.script,
+      [
+        "URL": server.url, "CLIENT": secrets.clientId, "SECRET": secrets.clientSecret, "NAME": secrets.username,
+        "PASSWORD": secrets.password,
+      ])
     await server.stop()
     #expect(
       output.components(separatedBy: "\n") == [
@@ -45,29 +51,4 @@ import Testing
     gone=$(get -w ' %{http_code}' "$data/sobjects/Contact/$id")
     echo "gone ${gone##* } $(printf %s "$gone" | field errorCode)"
     """#
-
-  private func run(_ script: String, with server: SandboxServer) async throws -> String {
-    let secrets = server.credentials()
-    let process = Process()
-    process.executableURL = URL(fileURLWithPath: "/bin/sh")
-    process.arguments = ["-c", script]
-    process.environment = [
-      "PATH": ProcessInfo.processInfo.environment["PATH"] ?? "/usr/bin:/bin", "URL": server.url, "CLIENT": secrets.clientId,
-      "SECRET": secrets.clientSecret, "NAME": secrets.username, "PASSWORD": secrets.password,
-    ]
-    let pipe = Pipe()
-    process.standardOutput = pipe
-    process.standardError = pipe
-    return try await withCheckedThrowingContinuation { continuation in
-      Thread.detachNewThread {
-        continuation.resume(
-          with: Result {
-            try process.run()
-            let output = pipe.fileHandleForReading.readDataToEndOfFile()
-            process.waitUntilExit()
-            return String(decoding: output, as: UTF8.self)
-          })
-      }
-    }
-  }
 }

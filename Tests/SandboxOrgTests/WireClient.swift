@@ -62,18 +62,8 @@ struct WireClient: Sendable {
   }
 
   private static func blocking(_ bytes: [UInt8], _ port: Int) throws -> Answer {
-    let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+    let descriptor = try Loopback.connect(port: port)
     defer { close(descriptor) }
-    var address = sockaddr_in()
-    address.sin_family = sa_family_t(AF_INET)
-    address.sin_port = in_port_t(port).bigEndian
-    address.sin_addr.s_addr = inet_addr("127.0.0.1")
-    let connected = withUnsafePointer(to: &address) {
-      $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-        connect(descriptor, $0, socklen_t(MemoryLayout<sockaddr_in>.size))
-      }
-    }
-    guard connected == 0 else { throw NoAnswer(text: "cannot connect") }
     var sent = 0
     while sent < bytes.count {
       let count = bytes.withUnsafeBytes {

@@ -32,7 +32,7 @@ struct AlterRecoveryTests {
   }
 
   private func status(_ path: String) throws -> [String] {
-    let connection = try Connection(path: path, mode: .readWrite)
+    let connection = try Connection(store: path, mode: .readWrite)
     defer { connection.close() }
     let statement = try connection.prepare("SELECT type, status FROM long_operations_status")
     var rows: [String] = []

@@ -121,16 +121,60 @@ struct ChangeFeedTests {
     #expect(code { _ = try listener.observe(store.store, "nowhere") } == .noSuchSoup)
   }
 
-  @Test func observe_smartQuery_watchesTheSoupsItNames() throws {
+  @Test func observe_smartQuery_tellsWhatChangesItsResult() throws {
     let store = try TemporaryStore(soup: "s", [.string("k")]), listener = Listener()
     for name in ["t", "u"] { try store.store.registerSoup(name, indexSpecs: [.string("k")]) }
     let observer = try store.store.observe(
       query: .smart("SELECT {s:k} FROM {s}, {t} WHERE {s:k} = {t:k} AND {t:k} <> '{u}'"), onNews: { _ in listener.heard() })
-    try store.store.upsert("[{}]", into: "u")
-    #expect(observer.take() == [])
-    try store.store.upsert("[{}]", into: "t")
+    func changes(_ entries: String, _ soup: String) throws -> [StoreChange] {
+      try store.store.upsert(entries, into: soup)
+      QueryWatch.settle()
+      return observer.take()
+    }
+    #expect(try changes(#"[{"k":"a"}]"#, "u") == [], "a soup that is only named in a text")
+    #expect(try changes(#"[{"k":"a"}]"#, "t") == [], "nothing joins it yet")
+    #expect(try changes(#"[{"k":"a"}]"#, "s") == [change("s", created: [1])])
+    #expect(try changes(#"[{"_soupEntryId":1,"k":"a","other":1}]"#, "s") == [], "a field that is not selected")
+    #expect(try changes(#"[{"k":"b"}]"#, "s") == [])
+    #expect(try changes(#"[{"k":"b"}]"#, "t") == [change("t", created: [2])])
+    #expect(listener.count == 2)
+    try store.store.removeSoup("t")
+    QueryWatch.settle()
+    #expect(observer.take() == [change("t", all: true)], "the query fails now")
+    #expect(try changes(#"[{"k":"c"}]"#, "s") == [], "and still does")
+    observer.cancel()
+    #expect(try changes(#"[{"k":"d"}]"#, "s") == [])
+  }
+
+  @Test func observe_smartQueryTooLargeToCompare_tellsEveryChangeOfItsSoups() throws {
+    let store = try TemporaryStore(soup: "s", [.string("k")]), listener = Listener()
     try store.store.upsert("[{}]", into: "s")
-    #expect(observer.take() == [change("t", created: [1]), change("s", created: [1])])
+    let numbers = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < "
+    let large = numbers + "\(Tuning.watchedRows + 1)) SELECT n.i FROM n, {s} WHERE {s:_soupEntryId} = 1"
+    let slow = numbers + "5000000) SELECT count(*) FROM n, {s} WHERE {s:_soupEntryId} = 1"
+    for query in [large, slow] {
+      let observer = try store.store.observe(query: .smart(query), onNews: { _ in listener.heard() })
+      try store.store.upsert(#"[{"_soupEntryId":1,"x":1}]"#, into: "s")
+      QueryWatch.settle()
+      #expect(observer.take() == [change(updated: [1])])
+    }
+    let untouched = try store.store.query(.smart("SELECT count(*) FROM {s}"))
+    #expect(untouched == Array("[[1]]".utf8), "the reader goes on")
+  }
+
+  @Test func observe_smartQueryWhoseStoreCloses_endsOnce() throws {
+    let store = try TemporaryStore(soup: "s", [.string("k")]), listener = Listener()
+    let observer = try store.store.observe(
+      query: .smart("SELECT {s:k} FROM {s}"), onNews: { _ in listener.heard() }, onEnd: { listener.ends.withLock { $0 += 1 } })
+    try store.store.upsert(#"[{"k":"a"}]"#, into: "s")
+    store.store.close()
+    QueryWatch.settle()
+    #expect(listener.ends.withLock { $0 } == 1)
+    #expect(observer.take() == [])
+  }
+
+  @Test func observe_wrongQueries_areRefused() throws {
+    let store = try TemporaryStore(soup: "s", [.string("k")])
     for (text, expected) in [
       ("SELECT {x:k} FROM {x}", StoreError.Code.invalidSmartSql), ("SELEC {s:k}", .sqlite), ("DELETE FROM {s}", .notReadOnly),
     ] {

@@ -68,7 +68,7 @@ struct DamageTests {
     registry = place.registry()
     #expect(try registry.store().soupNames() == ["s"])
     registry.close()
-    let connection = try Connection(path: place.store + "/store.sqlite", mode: .readWrite)
+    let connection = try Connection(store: place.store + "/store.sqlite", mode: .readWrite)
     try connection.execute("PRAGMA user_version = 99")
     connection.close()
     registry = place.registry()
@@ -115,7 +115,7 @@ struct DamageTests {
     let temporary = try TemporaryStore(soup: "s", [.string("k")])
     let store = try Store(name: "x", isGlobal: false, path: temporary.path, busyTimeoutMs: 20)
     defer { store.close() }
-    let other = try Connection(path: temporary.path, mode: .readWrite)
+    let other = try Connection(store: temporary.path, mode: .readWrite)
     try other.execute("BEGIN IMMEDIATE")
     let error = failure { try store.upsert("[{}]", into: "s") }
     #expect(error?.code == .sqlite)
@@ -129,7 +129,7 @@ struct DamageTests {
 
   @Test func open_lockedByAnother_isRetryable() throws {
     let folder = try TemporaryFolder(), path = folder.path + "/store.sqlite"
-    let other = try Connection(path: path, mode: .readWriteCreate)
+    let other = try Connection(store: path, mode: .readWriteCreate)
     try other.execute("BEGIN EXCLUSIVE")
     let error = failure { _ = try Store(name: "x", isGlobal: false, path: path, busyTimeoutMs: 20) }
     #expect(error?.code == .cannotOpenStore)

@@ -40,7 +40,7 @@ struct KeptFileTests {
 
   @Test(.enabled(if: target != nil)) func fixture_whenAskedFor_isWritten() throws {
     let path = try #require(Self.target)
-    let store = try Store(name: "fixture", isGlobal: false, path: path)
+    let store = try Store(name: "fixture", isGlobal: false, path: path, key: nil)
     try fill(store)
     store.close()
   }
@@ -57,7 +57,7 @@ struct KeptFileTests {
 
   @Test(arguments: files) func open_keptFile_findsEntriesAndIndexes(_ file: String) throws {
     let folder = try copy(file)
-    let store = try Store(name: "kept", isGlobal: false, path: folder.path + "/store.sqlite")
+    let store = try Store(name: "kept", isGlobal: false, path: folder.path + "/store.sqlite", key: nil)
     defer { store.close() }
     #expect(try store.soupNames() == ["123 any + name!?", "contacts"])
     #expect(try store.indexSpecs(ofSoup: "contacts") == Self.specs)
@@ -75,7 +75,7 @@ struct KeptFileTests {
 
   @Test(arguments: files) func open_keptFile_findsWhatSyncsNeed(_ file: String) throws {
     let folder = try copy(file)
-    let store = try Store(name: "kept", isGlobal: false, path: folder.path + "/store.sqlite")
+    let store = try Store(name: "kept", isGlobal: false, path: folder.path + "/store.sqlite", key: nil)
     defer { store.close() }
     #expect(try store.base(2, in: "contacts")?.contains(#""n":2,"f":2.5"#) == true, "as the server had it")
     #expect(try store.rows("SELECT owner FROM {contacts} ORDER BY id") == "[[1],[1]]")
@@ -88,7 +88,7 @@ struct KeptFileTests {
 
   @Test(arguments: files) func write_keptFile_goesOnWhereItWas(_ file: String) throws {
     let folder = try copy(file)
-    let store = try Store(name: "kept", isGlobal: false, path: folder.path + "/store.sqlite")
+    let store = try Store(name: "kept", isGlobal: false, path: folder.path + "/store.sqlite", key: nil)
     defer { store.close() }
     #expect(try store.ids(store.upsert(#"[{"Id":"a","note":"slow"},{"Id":"new"}]"#, into: "contacts", by: "Id")) == [1, 4])
     #expect(try store.version(1, in: "contacts") == 3)

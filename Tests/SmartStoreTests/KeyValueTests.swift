@@ -119,7 +119,7 @@ struct KeyValueTests {
     try store.store.upsert(#"[{"k":"a"}]"#, into: "s")
     try store.store.removeSoup("s")
     #expect(try values.get("k") == [1])
-    let reader = try Connection(path: store.path, mode: .readOnly)
+    let reader = try Connection(store: store.path, mode: .readOnly)
     #expect(try reader.firstValue("SELECT value FROM keyvalue WHERE store = 'settings' AND key = 'k'") == .blob([1]))
   }
 }

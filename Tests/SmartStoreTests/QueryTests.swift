@@ -114,7 +114,7 @@ struct QueryTests {
     let sql = try temporary.store.readBlocking { snapshot in
       try SmartSql.convert(query.smartSql(soupName: "s")) { try snapshot.find($0) }
     }
-    let connection = try Connection(path: temporary.path, mode: .readOnly)
+    let connection = try Connection(store: temporary.path, mode: .readOnly)
     let statement = try connection.prepare("EXPLAIN QUERY PLAN \(sql)")
     #expect(try statement.step())
     #expect(statement.string(3).hasPrefix(plan))

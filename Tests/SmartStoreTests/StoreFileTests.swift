@@ -48,7 +48,7 @@ struct StoreFileTests {
 
   @Test func open_newerSchema_isRefusedAndUntouched() throws {
     let folder = try TemporaryFolder(), path = folder.path + "/store.sqlite"
-    let connection = try Connection(path: path, mode: .readWriteCreate)
+    let connection = try Connection(store: path, mode: .readWriteCreate)
     try connection.execute("CREATE TABLE t (v); PRAGMA user_version = 99")
     connection.close()
     let before = try Data(contentsOf: URL(fileURLWithPath: path))
@@ -60,7 +60,7 @@ struct StoreFileTests {
 
   @Test func open_anotherProgramsDatabase_isRefusedAndUntouched() throws {
     let folder = try TemporaryFolder(), path = folder.path + "/store.sqlite"
-    let connection = try Connection(path: path, mode: .readWriteCreate)
+    let connection = try Connection(store: path, mode: .readWriteCreate)
     try connection.execute("CREATE TABLE bookmarks (v)")
     connection.close()
     let before = try Data(contentsOf: URL(fileURLWithPath: path))
@@ -113,7 +113,7 @@ struct StoreFileTests {
   @Test func entryText_damagedInTheFile_isAnErrorNotACrash() throws {
     let temporary = try TemporaryStore(soup: "s", [.string("a")]), store = temporary.store
     try store.upsert(#"[{"a":"1"},{"a":"2"},{"a":"3"}]"#, into: "s")
-    let connection = try Connection(path: temporary.path, mode: .readWrite)
+    let connection = try Connection(store: temporary.path, mode: .readWrite)
     try connection.execute("UPDATE TABLE_1 SET soup = '{\"a\":' WHERE id = 1; UPDATE TABLE_1 SET soup = NULL WHERE id = 2")
     #expect(code { _ = try store.writeBlocking(.synced) { try $0.patch(1, in: "s", setting: ["a": 1]) } } == .invalidEntry)
     #expect(code { _ = try store.writeBlocking(.synced) { try $0.patch(2, in: "s", setting: ["a": 1]) } } == .invalidEntry)

@@ -4,6 +4,7 @@ import RestClient
 import SandboxOrg
 import Synchronization
 import TestSupport
+import Testing
 import Tureen
 
 /// Runs Lua scripts in this process: on the real bridge, real stores and real syncs, against a sandbox org over HTTP.
@@ -30,7 +31,7 @@ final class ScriptRunner: Sendable {
   }
 
   /// A host on this runner's home and org.
-  func makeHost() -> Host {
+  func makeHost(changing change: (inout HostSettings) -> Void = { _ in }) -> Host {
     var settings = HostSettings()
     settings.home = home
     settings.org = "sandbox"
@@ -42,6 +43,7 @@ final class ScriptRunner: Sendable {
         username: access.username, password: access.password)
     }
     settings.services["test"] = makeNote
+    change(&settings)
     return Host(settings: settings)
   }
 
@@ -81,6 +83,27 @@ final class ScriptRunner: Sendable {
           })
       }
     }
+  }
+
+  /// Runs a function's body as a task, to its end, and stops the server.
+  ///
+  /// - Parameters:
+  ///   - body: Lua; may wait.
+  ///   - before: Lua in front of the task: what the body finds as locals.
+  /// - Returns: What the body returned; nil when it never did.
+  func value(of body: String, before: String, on host: Host? = nil) async throws -> JSONValue? {
+    let outcome = try await run(
+      """
+      \(before)
+      tureen.async(function()
+        local function body() \(body) end
+        note("result", body())
+      end)
+      assert(tureen.run())
+      """, on: host)
+    #expect(outcome == .done)
+    await server.stop()
+    return noted("result").first
   }
 
   /// Everything noted under a name, in order.

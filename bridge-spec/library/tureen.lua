@@ -77,6 +77,7 @@ function Observer:close() end
 ---@field totalSize integer         -1 until known
 ---@field maxTimeStamp integer      ms since 1970 UTC; -1 until known
 ---@field coveredTimeStamp integer  ms since 1970 UTC
+---@field ghostsCheckedUntil integer  ms since 1970 UTC; -1 before
 ---@field startTime integer         ms since 1970 UTC
 ---@field endTime integer           ms since 1970 UTC
 ---@field error string
@@ -100,12 +101,10 @@ function Observer:close() end
 ---@field credentials string?   a JSON file to sign in with
 ---@field apiVersion string?    such as "v66.0"
 ---@field recover "refuse"|"moveAside"|nil  for a damaged store; moveAside keeps it beside a new one
+---@field storeKeyFile string?      a file with the key that stores are encrypted with; of these three at most one
+---@field storeKeyVariable string?  the environment variable that holds it
+---@field storeKeyCommand string|string[]|nil  prints it; run without a shell, a string is split at its spaces
 ---@field config string?        the folder of bootconfig.json, userstore.json, usersyncs.json
-
----@class tureen.Task
-local Task = {}
----@return "running"|"done"|"failed"
-function Task:status() end
 
 ---@class tureen
 ---@field null lightuserdata  JSON's null; true in a condition, so compare with ==
@@ -137,12 +136,78 @@ function tureen.run() end
 function tureen.fd() end
 ---@return integer count  calls still to be answered
 function tureen.pending() end
+---A function that runs as a coroutine of its own. An error in it goes to those who await it, else to tureen.onerror.
+---@class tureen.Task
+local Task = {}
+---@return "running"|"done"|"failed"
+function Task:status() end
+---What it waits for ends with nil and an error of code "cancelled", and so does all it waits for later.
+function Task:cancel() end
+---@return boolean
+function Task:is_cancelled() end
+---@class tureen.Timer
+local Timer = {}
+---The function is not called any more.
+function Timer:cancel() end
 ---@param fn function
 ---@return tureen.Task
 function tureen.async(fn, ...) end
----@param fn function
+---@param fn function|tureen.Task
 ---@return any value, tureen.Error? err
 function tureen.await(fn, ...) end
+---Waits for all of them: their values in a list; at the first failure nil and that error.
+---@param list (tureen.Task|function|table)[]  tasks, functions to run, or {fn, ...} as await takes them
+---@return any[]? values, tureen.Error? err
+function tureen.all(list) end
+---Waits for the first that ends.
+---@param list (tureen.Task|function|table)[]
+---@return any value, tureen.Error? err, integer position
+function tureen.race(list) end
+---As await, but for ms milliseconds at most: then what runs is cancelled and the error has the code "timeout".
+---@param ms number
+---@param fn function|tureen.Task
+---@return any value, tureen.Error? err
+function tureen.timeout(ms, fn, ...) end
+---@param ms number
+---@return true? done, tureen.Error? err
+function tureen.sleep(ms) end
+---@param ms number
+---@param fn fun()  called once, from a poll
+---@return tureen.Timer
+function tureen.after(ms, fn) end
+---Waits for the next event that filter returns true for.
+---@param name string
+---@param filter (fun(detail: any): boolean)?
+---@param ms number?  at most so long
+---@return any detail, tureen.Error? err
+function tureen.waitEvent(name, filter, ms) end
+---What tureen.network.sendRequest takes in its first form.
+---@class tureen.RequestOptions
+---@field endPoint string?       what goes before the path, such as "/services/data"
+---@field path string            the rest, or a full https:// URL
+---@field method string?         GET when left out
+---@field queryParams table|string|nil  GET, DELETE, HEAD: the query; else the JSON body
+---@field headerParams table?
+---@field fileParams table?      {part = {fileUrl, fileMimeType?, fileName?}}: the body becomes multipart
+---@field returnBinary boolean?  success gets {encodedBody, contentType}
+---@field doesNotRequireAuthentication boolean?  no token is sent
+
+local network = {}
+---A request with the org's session. The model's ten positions are taken as well (callbacks third and fourth).
+---@param options tureen.RequestOptions
+---@param success fun(body: any)?
+---@param error fun(err: tureen.Error)?
+---@return integer? id
+function network.sendRequest(options, success, error) end
+---The bytes of a binary result.
+---@param result {encodedBody: string, contentType: string}
+---@return string
+function network.bytes(result) end
+tureen.network = network
+
+---Gives up a call: a sync stops, a request is broken off; it is answered all the same.
+---@param id integer  what the function that made the call returned
+function tureen.cancel(id) end
 ---@generic T: table
 ---@param list T?
 ---@return T
@@ -294,6 +359,10 @@ function smartstore.buildLikeQuerySpec(path, likeKey, order, pageSize, orderPath
 function smartstore.buildMatchQuerySpec(path, matchKey, order, pageSize, orderPath, selectPaths) end
 ---@return tureen.QuerySpec
 function smartstore.buildSmartQuerySpec(smartSql, pageSize) end
+---Words as a person typed them, made into a key for a match query: every one has to occur, none is taken for an operator.
+---@param words string
+---@return string key
+function smartstore.quoteMatch(words) end
 
 ---@class tureen.keyvalue
 local keyvalue = {}
@@ -363,15 +432,213 @@ function mobilesync.getSyncStatus(idOrName, success, failure) end
 ---@param success tureen.Success?
 ---@param failure tureen.Failure?
 function mobilesync.deleteSync(idOrName, success, failure) end
----@param syncId integer
+---@param idOrName integer|string
 ---@param success fun(removed: integer)?
 ---@param failure tureen.Failure?
-function mobilesync.cleanResyncGhosts(syncId, success, failure) end
+function mobilesync.cleanResyncGhosts(idOrName, success, failure) end
+---@param idOrName integer|string
+---@param success tureen.Success?
+---@param failure tureen.Failure?
+function mobilesync.cancelSync(idOrName, success, failure) end
+---@param target table
+---@param soupName string
+---@param options {mergeMode: string?}?
+---@param syncName string?
+---@param success fun(sync: tureen.SyncState)?
+---@param failure tureen.Failure?
+function mobilesync.createSyncDown(target, soupName, options, syncName, success, failure) end
+---@param target table?
+---@param soupName string
+---@param options {fieldlist: string[]?, mergeMode: string?}
+---@param syncName string?
+---@param success fun(sync: tureen.SyncState)?
+---@param failure tureen.Failure?
+function mobilesync.createSyncUp(target, soupName, options, syncName, success, failure) end
+---@param syncName string
+---@param success fun(isThere: boolean)?
+---@param failure tureen.Failure?
+function mobilesync.hasSyncWithName(syncName, success, failure) end
+---@param success tureen.Success?
+---@param failure tureen.Failure?
+function mobilesync.stop(success, failure) end
+---@param success fun(isStopping: boolean)?
+---@param failure tureen.Failure?
+function mobilesync.isStopping(success, failure) end
+---@param success fun(isStopped: boolean)?
+---@param failure tureen.Failure?
+function mobilesync.isStopped(success, failure) end
+---@param options {restartStopped: boolean?}?
+---@param success fun(states: tureen.SyncState[])?
+---@param failure tureen.Failure?
+function mobilesync.restart(options, success, failure) end
+---@param sobjectType string
+---@param fetchMode "CACHE_ONLY"|"CACHE_FIRST"|"SERVER_FIRST"?
+---@param success fun(metadata: table|lightuserdata)?
+---@param failure tureen.Failure?
+function mobilesync.fetchMetadata(sobjectType, fetchMode, success, failure) end
+---@param layout {sobjectType: string, formFactor: string?, layoutType: string?, mode: string?, recordTypeId: string?}
+---@param fetchMode "CACHE_ONLY"|"CACHE_FIRST"|"SERVER_FIRST"?
+---@param success fun(layout: table|lightuserdata)?
+---@param failure tureen.Failure?
+function mobilesync.fetchLayout(layout, fetchMode, success, failure) end
+--- A sync target written in Lua: the first three functions are for syncs down, the others for syncs up. Of the latter each may be
+--- left out; the engine then sends the record itself.
+---@class tureen.CustomTarget
+---@field startFetch (fun(target: table, maxTimeStamp: integer): table[]?, {totalSize: integer?, more: any}?)?
+---@field continueFetch (fun(target: table, more: any): table[]?, {totalSize: integer?, more: any}?)?
+---@field remoteIds (fun(target: table, localIds: string[]): string[])?
+---@field createOnServer (fun(target: table, record: table, fields: table): string?, any)?  the id, or nil and why not
+--- True, or false and why not, or an HTTP status:
+---@field updateOnServer (fun(target: table, record: table, fields: table): boolean|integer?, any)?
+---@field deleteOnServer (fun(target: table, record: table): boolean|integer?, any)?  the same; 404 says that it is gone
+---@field fetchLastModifiedDates (fun(target: table, records: table[]): (string|false|nil)[])?  false: deleted, nil: not known
+---@field isNewerThanServer (fun(target: table, record: table): boolean)?
+
+--- The functions behind targets `{type = "custom", luaImpl = name}`; nil takes them away.
+---@param name string
+---@param implementation tureen.CustomTarget?
+function mobilesync.registerTarget(name, implementation) end
 
 ---@class tureen.sdkinfo
 local sdkinfo = {}
 ---@param success fun(info: table)?
 ---@param failure tureen.Failure?
 function sdkinfo.getInfo(success, failure) end
+---@param feature string
+---@param success tureen.Success?
+---@param failure tureen.Failure?
+function sdkinfo.registerAppFeature(feature, success, failure) end
+---@param feature string
+---@param success tureen.Success?
+---@param failure tureen.Failure?
+function sdkinfo.unregisterAppFeature(feature, success, failure) end
+
+---@class tureen.oauth
+local oauth = {}
+---@param success fun(credentials: table)?
+---@param failure tureen.Failure?
+function oauth.getAuthCredentials(success, failure) end
+---@param success fun(credentials: table)?
+---@param failure tureen.Failure?
+function oauth.authenticate(success, failure) end
+---@param success tureen.Success?
+---@param failure tureen.Failure?
+function oauth.logoutCurrentUser(success, failure) end
+---@param success fun(url: string)?
+---@param failure tureen.Failure?
+function oauth.getAppHomeUrl(success, failure) end
+
+---@class tureen.sfaccountmanager
+local sfaccountmanager = {}
+---@param success fun(accounts: table[])?
+---@param failure tureen.Failure?
+function sfaccountmanager.getUsers(success, failure) end
+---@param success fun(account: table|lightuserdata)?
+---@param failure tureen.Failure?
+function sfaccountmanager.getCurrentUser(success, failure) end
+---@param user {userId: string, orgId: string}?
+---@param success tureen.Success?
+---@param failure tureen.Failure?
+function sfaccountmanager.logout(user, success, failure) end
+---@param user {userId: string, orgId: string}?
+---@param success tureen.Success?
+---@param failure tureen.Failure?
+function sfaccountmanager.switchToUser(user, success, failure) end
+
+---The embedded sandbox org, from behind. Works under `tureen run`; elsewhere every call fails with `unknownService`.
+---`require "tureen.sandbox"`
+---@class tureen.sandbox
+local sandbox = {}
+
+---When a change becomes visible, with the stamps of now: after so many further data calls, or when the org's clock
+---has gone so far.
+---@class tureen.sandbox.Moment
+---@field requests integer?
+---@field seconds integer?
+
+---What goes wrong, when and to whom; the parameters of the kind stand beside these. bridge-spec/sandbox/README.md
+---lists the kinds.
+---@class tureen.sandbox.Rule
+---@field kind string
+---@field nth integer|integer[]|nil   the n-th request that fits, from 1 on
+---@field every integer?              every k-th
+---@field first integer?              the first n
+---@field after integer?              all but the first n
+---@field probability number?         0 to 1, drawn from the seed
+---@field path string?                such as "/services/data/**" or "composite/sobjects"
+---@field method string?
+---@field host string?
+---@field session string?             an access token, or its mark in the log
+---@field contains string?            text in the query or the body
+---@field times integer?              how often at most
+
+---@param type string
+---@param fields table
+---@param after tureen.sandbox.Moment?
+---@param success tureen.Success?
+---@param failure tureen.Failure?
+function sandbox.create(type, fields, after, success, failure) end
+---@param type string
+---@param id string
+---@param fields table
+---@param after tureen.sandbox.Moment?
+---@param success tureen.Success?
+---@param failure tureen.Failure?
+function sandbox.update(type, id, fields, after, success, failure) end
+---@param type string
+---@param id string
+---@param after tureen.sandbox.Moment?
+---@param success tureen.Success?
+---@param failure tureen.Failure?
+function sandbox.delete(type, id, after, success, failure) end
+---@param soql string
+---@param success tureen.Success?
+---@param failure tureen.Failure?
+function sandbox.query(soql, success, failure) end
+---@param rule tureen.sandbox.Rule|{rules: tureen.sandbox.Rule[]}
+---@param success tureen.Success?
+---@param failure tureen.Failure?
+function sandbox.addFault(rule, success, failure) end
+---@param id integer
+---@param success tureen.Success?
+---@param failure tureen.Failure?
+function sandbox.removeFault(id, success, failure) end
+---@param success tureen.Success?
+---@param failure tureen.Failure?
+function sandbox.faults(success, failure) end
+---@param success tureen.Success?
+---@param failure tureen.Failure?
+function sandbox.clearFaults(success, failure) end
+---Counts and chance begin again.
+---@param seed integer?
+---@param success tureen.Success?
+---@param failure tureen.Failure?
+function sandbox.resetFaults(seed, success, failure) end
+---@param success tureen.Success?
+---@param failure tureen.Failure?
+function sandbox.faultKinds(success, failure) end
+---What the org was asked, oldest first.
+---@param filter {since: integer?, method: string?, path: string?, fault: string?}?
+---@param success tureen.Success?
+---@param failure tureen.Failure?
+function sandbox.requests(filter, success, failure) end
+---@param success tureen.Success?
+---@param failure tureen.Failure?
+function sandbox.clearRequests(success, failure) end
+---The org's time, in seconds since 1970 UTC.
+---@param change {hold: boolean?, advance: integer?, set: integer?}?
+---@param success tureen.Success?
+---@param failure tureen.Failure?
+function sandbox.clock(change, success, failure) end
+---@param success tureen.Success?
+---@param failure tureen.Failure?
+function sandbox.expireSessions(success, failure) end
+---@param success tureen.Success?
+---@param failure tureen.Failure?
+function sandbox.expireLocators(success, failure) end
+---@param token string
+---@param success tureen.Success?
+---@param failure tureen.Failure?
+function sandbox.revokeToken(token, success, failure) end
 
 return tureen

@@ -27,7 +27,8 @@ enum {
   TUREEN_ERROR = 2,  /* the call failed: payload is an error object. Terminal */
   TUREEN_UPDATE = 3, /* a sync moved: payload is its state */
   TUREEN_END = 4,    /* a sync is DONE or STOPPED: payload is its state. Terminal */
-  TUREEN_FAIL = 5    /* a sync is FAILED: payload is an error object with the state under `sync`. Terminal */
+  TUREEN_FAIL = 5,   /* a sync is FAILED: payload is an error object with the state under `sync`. Terminal */
+  TUREEN_REQUEST = 6 /* native code asks the script: `call` is the request's number, the script answers it with a call */
 };
 
 /* One item of news from the mailbox. */
@@ -56,6 +57,8 @@ typedef struct tureen_host {
   /* Accepts a call: its id (> 0), or 0 when it is refused, with the error object in *error. Never blocks. */
   int64_t (*_Nonnull call)(void *_Nullable context, const tureen_request *_Nonnull request,
                            tureen_bytes *_Nonnull error);
+  /* Asks to give up a call that was accepted, as far as that can be done; it is answered all the same. Any id is fine. */
+  void (*_Nonnull cancel)(void *_Nullable context, int64_t call);
   /* How many messages wait. Forgets earlier calls of `wake`: what they announced is about to be delivered. */
   int64_t (*_Nonnull waiting)(void *_Nullable context);
   /* Moves the next message to *out: 1, or 0 when none waits. */

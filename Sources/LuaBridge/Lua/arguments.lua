@@ -50,6 +50,8 @@ local kinds = {
   integer = { "an integer", is_integer },
   boolean = { "a boolean", is_boolean },
   table = { "a table", is_table },
+  any = { "a value", function(value) return value ~= nil end },
+  callable = { "a function", function(value) return type(value) == "function" end },
   cursor = { "a cursor", is_cursor },
   tables = { "an array of tables", is_list, is_object, "a table" },
   strings = { "an array of strings", is_list, is_string, "a string" },
@@ -106,9 +108,10 @@ local function read_config(caller, given)
 end
 
 --- Where the callbacks begin: at the first function, else behind the last parameter.
-local function callbacks_at(given, shift, count)
+local function callbacks_at(given, shift, params)
+  local count = #params
   for i = shift + 1, math.min(given.n, shift + count) do
-    if type(given[i]) == "function" then return i end
+    if type(given[i]) == "function" and params[i - shift][2] ~= "callable" then return i end
   end
   return shift + count + 1
 end
@@ -124,12 +127,13 @@ local function read_parameters(spec, given, shift, stop)
   local values = {}
   for i, param in ipairs(spec.params) do
     local position = shift + i
+    local shown = spec.is_method and i or position
     local value
     if position < stop then value = given[position] end
     if value == nil and position >= stop and position <= given.n and not param.optional then
-      M.wrong(spec.name, position, param[1], kinds[param[2]][1], given[position])
+      M.wrong(spec.name, shown, param[1], kinds[param[2]][1], given[position])
     end
-    values[i] = check(spec.name, position, param, value)
+    values[i] = check(spec.name, shown, param, value)
   end
   return values
 end
@@ -137,13 +141,20 @@ end
 --- Makes a function with the plug-ins' calling rules.
 ---
 --- `spec`: `name`; `params`, a list of `{name, kind, optional = boolean}`; `has_store`, whether a store config may
---- lead; `is_sync`, whether it answers several times; `insert(given, at)`, to put in arguments a caller may leave out,
+--- lead; `is_method`, whether an object leads, called as `object:name(...)`, which then takes the config's place;
+--- `is_sync`, whether it answers several times; `insert(given, at)`, to put in arguments a caller may leave out,
 --- `at` the position of the first one; `send(success, error, config, values)`, with the checked arguments: what it
 --- returns, the function returns.
 function M.define(spec)
   local count = #spec.params
   local function read(given)
     local config, shift = {}, 0
+    if spec.is_method then
+      config, shift = given[1], 1
+      if type(config) ~= "table" then
+        core.raise("invalidArguments", ("%s: call it as a method, object:%s(...)"):format(spec.name, spec.name))
+      end
+    end
     if spec.has_store then config, shift = read_config(spec.name, given) end
     if spec.insert then spec.insert(given, shift + 1) end
     return config, shift
@@ -151,12 +162,12 @@ function M.define(spec)
   local function start(success, failure, ...)
     local given = table.pack(...)
     local config, shift = read(given)
-    spec.send(success, failure, config, read_parameters(spec, given, shift, shift + count + 1))
+    return spec.send(success, failure, config, read_parameters(spec, given, shift, shift + count + 1))
   end
   local function call(...)
     local given = table.pack(...)
     local config, shift = read(given)
-    local at = callbacks_at(given, shift, count)
+    local at = callbacks_at(given, shift, spec.params)
     local values = read_parameters(spec, given, shift, at)
     local success = check_callback(spec.name, at, "success", given[at])
     local failure = check_callback(spec.name, at + 1, "error", given[at + 1])
@@ -171,7 +182,7 @@ function M.action(service, action, keys)
   return function(success, failure, config, values)
     local args = config
     for i, key in ipairs(keys) do args[key] = values[i] end
-    calls.exec(success, failure, service, action, args)
+    return calls.exec(success, failure, service, action, args)
   end
 end
 

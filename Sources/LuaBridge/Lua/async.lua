@@ -6,30 +6,76 @@ local arguments = core.import "arguments"
 
 local M = {}
 
+--- A function that runs as a coroutine of its own.
 ---@class tureen.Task
 local Task = {}
 Task.__index = Task
 Task.__name = "tureen.Task"
 
-local failed = setmetatable({}, { __mode = "k" }) -- coroutine -> true when it ended with an error
+local task_of = setmetatable({}, { __mode = "k" })  -- coroutine -> its task
+local wait_of = setmetatable({}, { __mode = "k" })  -- coroutine -> what it waits for now: {settle, first, last}
 
 --- "running" until the function has returned ("done") or raised ("failed").
 ---@return "running"|"done"|"failed"
 function Task:status()
-  if failed[self.thread] then return "failed" end
-  return coroutine.status(self.thread) == "dead" and "done" or "running"
+  return self.state
 end
 
---- Runs a coroutine on until it waits again or ends; its error goes to `tureen.onerror` with its traceback.
-local function step(thread, ...)
-  local ok, err = coroutine.resume(thread, ...)
-  if ok then return end
-  failed[thread] = true
+--- True once `cancel` was called while the task ran.
+---@return boolean
+function Task:is_cancelled()
+  return self.cancelled == true
+end
+
+local function cancelled_error()
+  return calls.new_error("cancelled", "the task was cancelled")
+end
+
+--- What a task that raised gives those who wait for it: an error table, with the traceback.
+local function as_error(err, traceback)
+  if type(err) ~= "table" or getmetatable(err) ~= core.error_type then
+    err = calls.new_error("raised", tostring(err), { value = err })
+  end
+  if err.traceback == nil then err.traceback = traceback end
+  return err
+end
+
+--- Ends a task: `outcome` is what its function returned, or nil and the error.
+local function finish(task, state, outcome)
+  task.state, task.outcome = state, outcome
+  local waiting = task.waiting
+  task.waiting = nil
+  for _, tell in ipairs(waiting or {}) do tell(table.unpack(outcome, 1, outcome.n)) end
+  return waiting ~= nil
+end
+
+--- Its error goes to those who wait for it; when nobody does, to `tureen.onerror`.
+local function fail(thread, task, err)
   local traceback = core.traceback(thread)
-  guard.report(err, traceback)
   local closed, second = coroutine.close(thread)
+  local is_heard = task and finish(task, "failed", table.pack(nil, as_error(err, traceback)))
+  if not is_heard then guard.report(err, traceback) end
   if not closed and second ~= err then guard.report(second, traceback) end
 end
+
+--- Runs a coroutine on until it waits again or ends.
+local function step(thread, ...)
+  local task = task_of[thread]
+  local results = table.pack(coroutine.resume(thread, ...))
+  if not results[1] then return fail(thread, task, results[2]) end
+  if task and coroutine.status(thread) == "dead" then finish(task, "done", table.pack(table.unpack(results, 2, results.n))) end
+end
+
+--- A task that has not begun. `start(task, ...)` begins it: `fn(...)` runs up to its first `await`.
+---@param fn function
+---@return tureen.Task
+function M.create(fn)
+  local task = setmetatable({ thread = coroutine.create(fn), state = "running" }, Task)
+  task_of[task.thread] = task
+  return task
+end
+
+function M.start(task, ...) step(task.thread, ...) end
 
 --- Runs `fn(...)` as a coroutine of its own: at once up to its first `await`, the rest from `poll`.
 ---@param fn function
@@ -38,9 +84,36 @@ function M.async(fn, ...)
   if type(fn) ~= "function" then
     core.raise("invalidArguments", ("async: argument 1 'fn' must be a function, got %s"):format(type(fn)))
   end
-  local task = setmetatable({ thread = coroutine.create(fn) }, Task)
-  step(task.thread, ...)
+  local task = M.create(fn)
+  M.start(task, ...)
   return task
+end
+
+--- Ends what the task waits for with `nil` and an error of code `cancelled`, and every `await` it makes from then on at once.
+---
+--- The call it waits for is given up as `tureen.cancel` does. Nothing happens when the task has ended.
+function Task:cancel()
+  if self.state ~= "running" or self.cancelled then return end
+  self.cancelled = true
+  local wait = wait_of[self.thread]
+  if wait == nil then return end
+  for id = wait.first, wait.last do calls.cancel(id) end
+  if wait.task then wait.task:cancel() end
+  -- Not inside the caller: what runs now runs to its end first.
+  calls.defer(wait.settle, nil, cancelled_error())
+end
+
+--- Calls `tell(...)` with what the task returned, or with nil and its error: now when it has ended, else when it does.
+---@param task tureen.Task
+---@param tell function
+function M.when_ended(task, tell)
+  if task.state ~= "running" then return tell(table.unpack(task.outcome, 1, task.outcome.n)) end
+  task.waiting = task.waiting or {}
+  table.insert(task.waiting, tell)
+end
+
+function M.is_task(value)
+  return getmetatable(value) == Task
 end
 
 local function stopped(state)
@@ -65,40 +138,66 @@ local function callbacks(settle, is_sync)
   return success, failure
 end
 
+--- Calls `fn` with callbacks of its own where they belong.
+local function call(fn, settle, ...)
+  local starter = arguments.starters[fn]
+  local success, failure = callbacks(settle, starter and starter.is_sync)
+  if starter then return starter.start(success, failure, ...) end
+  local given = table.pack(...)
+  given[given.n + 1], given[given.n + 2] = success, failure
+  fn(table.unpack(given, 1, given.n + 2))
+end
+
+--- Waits in the running coroutine until `begin(settle)` has led to `settle(...)`; returns what that was given.
+---
+--- `begin` runs at once, and may settle at once. What it returns is the task that is waited for, if there is one.
+function M.wait(caller, begin)
+  if not coroutine.isyieldable() then
+    core.raise("invalidArguments",
+      caller .. ": there is nothing here that could wait; call it inside tureen.async(function() ... end)")
+  end
+  local thread = coroutine.running()
+  local task = task_of[thread]
+  if task and task.cancelled then return nil, cancelled_error() end
+  local outcome, is_waiting
+  local function settle(...)
+    if outcome then return end
+    outcome = table.pack(...)
+    if is_waiting and coroutine.status(thread) == "suspended" then step(thread) end
+  end
+  local wait = { settle = settle, first = calls.last_id() + 1 }
+  wait_of[thread] = wait
+  wait.task = begin(settle)
+  wait.last = calls.last_id()
+  is_waiting = true
+  while not outcome do coroutine.yield() end
+  wait_of[thread] = nil
+  local value, err = outcome[1], outcome[2]
+  if value == nil and type(err) == "table" and err.traceback == nil then err.traceback = core.traceback() end
+  return table.unpack(outcome, 1, outcome.n)
+end
+
 --- Calls `fn(..., success, error)` and waits for the answer. A sync is waited for until it has ended.
 ---
 --- Functions of Tureen's own modules know where their callbacks belong, whichever optional arguments are left out; any
---- other function gets them behind the arguments given.
----@param fn function
+--- other function gets them behind the arguments given. A task that `async` returned can be waited for as well: then the
+--- results are what its function returned, or nil and the error it raised.
+---@param fn function|tureen.Task
 ---@return any value  what success was given; nil when the call failed
----@return tureen.Error? err
+---@return tureen.Error? err  with the `traceback` of where it was waited for
 function M.await(fn, ...)
+  if M.is_task(fn) then
+    local task = fn
+    return M.wait("await", function(settle)
+      M.when_ended(task, settle)
+    end)
+  end
   if type(fn) ~= "function" then
-    core.raise("invalidArguments", ("await: argument 1 'fn' must be a function, got %s"):format(type(fn)))
-  end
-  if not coroutine.isyieldable() then
     core.raise("invalidArguments",
-      "await: there is nothing here that could wait; call it inside tureen.async(function() ... end)")
+      ("await: argument 1 'fn' must be a function or a task, got %s"):format(arguments.type_name(fn)))
   end
-  local thread = coroutine.running()
-  local settled, waiting, result, reason = false, false, nil, nil
-  local function settle(value, err)
-    if settled then return end
-    settled, result, reason = true, value, err
-    if waiting and coroutine.status(thread) == "suspended" then step(thread) end
-  end
-  local starter = arguments.starters[fn]
-  local success, failure = callbacks(settle, starter and starter.is_sync)
-  if starter then
-    starter.start(success, failure, ...)
-  else
-    local given = table.pack(...)
-    given[given.n + 1], given[given.n + 2] = success, failure
-    fn(table.unpack(given, 1, given.n + 2))
-  end
-  waiting = true
-  while not settled do coroutine.yield() end
-  return result, reason
+  local given = table.pack(...)
+  return M.wait("await", function(settle) call(fn, settle, table.unpack(given, 1, given.n)) end)
 end
 
 return M

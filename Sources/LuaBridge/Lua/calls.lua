@@ -2,6 +2,7 @@
 local core = ...
 local guard = core.import "guard"
 local event = core.import "event"
+local timers = core.import "timers"
 
 ---@class tureen.Error
 ---@field domain string      which part failed: "bridge", "store", "sync", "network"...
@@ -13,7 +14,7 @@ local event = core.import "event"
 local M = {}
 
 -- Kinds of messages, as in tureen_bridge.h.
-local RESULT, ERROR, UPDATE, END, FAIL = 1, 2, 3, 4, 5
+local RESULT, ERROR, UPDATE, END, FAIL, REQUEST = 1, 2, 3, 4, 5, 6
 local is_sync_news = { [UPDATE] = true, [END] = true, [FAIL] = true }
 -- The store a call means when it names none; the native side has the same constant.
 local DEFAULT_STORE = "defaultStore"
@@ -21,6 +22,7 @@ local DEFAULT_STORE = "defaultStore"
 local lazy = {}                      -- id -> true: the entries of the answer are wanted as records
 local calls, live = {}, 0            -- id -> {success, error, source, is_global, store_name}; how many
 local deferred, first, last = {}, 1, 0 -- functions to run at the next poll
+local latest = 0                     -- the id of the newest call
 local polling = false
 
 --- An error value of the domain `bridge`.
@@ -41,7 +43,22 @@ event.defer = M.defer
 
 --- How many calls will still be answered.
 function M.pending()
-  return live + (last - first + 1)
+  return live + (last - first + 1) + timers.count()
+end
+
+--- The id of the newest call; ids only grow.
+function M.last_id()
+  return latest
+end
+
+--- Gives up a call as far as that can be done: a sync stops at its next page, a request is broken off, and the call is
+--- answered all the same. Nothing happens when it was answered already.
+---@param id integer  what `exec`, or the function that made the call, returned
+function M.cancel(id)
+  if math.type(id) ~= "integer" then
+    core.raise("invalidArguments", ("cancel: argument 1 'id' must be an integer, got %s"):format(type(id)))
+  end
+  if calls[id] then core.cancel(id) end
 end
 
 local function check_callback(position, name, fn)
@@ -96,6 +113,7 @@ end
 ---@param action string   such as "pgSoupExists"
 ---@param args table?     the action's arguments
 ---@param is_background boolean?  nobody waits for it: it does not count as pending, and answers until it is ended
+---@return integer? id  for `cancel`; nil when the call was refused, which `error` hears of
 function M.exec(success, err_callback, service, action, args, is_background)
   success = check_callback(1, "success", success)
   err_callback = check_callback(2, "error", err_callback)
@@ -114,11 +132,12 @@ function M.exec(success, err_callback, service, action, args, is_background)
   local id, refusal = core.call(service, action, args)
   if id then
     if wants_records(args) then lazy[id] = true end
-    calls[id] = call
+    calls[id], latest = call, id
     if not call.is_background then live = live + 1 end
   else
     M.defer(fail, call, refusal)
   end
+  return id
 end
 
 --- The `sync` event: the state, and which store it belongs to.
@@ -131,7 +150,11 @@ local function tell_listeners(call, state)
   event.emit("sync", detail)
 end
 
+--- Set by the module for custom targets: called with the number of a request of native code, and the request.
+M.on_request = nil
+
 local function dispatch(kind, id, payload)
+  if kind == REQUEST then return guard.invoke(M.on_request, id, payload) end
   local call = calls[id]
   if call == nil then return end
   if kind ~= UPDATE then
@@ -157,6 +180,10 @@ local function deliver_batch()
     deferred[first] = nil
     first = first + 1
     guard.invoke(table.unpack(job, 1, job.n))
+    delivered = delivered + 1
+  end
+  for _, timer in ipairs(timers.take_due()) do
+    guard.invoke(timer.fn)
     delivered = delivered + 1
   end
   for _ = 1, waiting do

@@ -7,6 +7,7 @@
 local core = ...
 local arguments = core.import "arguments"
 local calls = core.import "calls"
+local custom = core.import "custom"
 
 ---@class tureen.SyncState
 ---@field _soupEntryId integer  the sync's id
@@ -24,6 +25,9 @@ local calls = core.import "calls"
 local M = {
   MERGE_MODE = { OVERWRITE = "OVERWRITE", LEAVE_IF_CHANGED = "LEAVE_IF_CHANGED" },
 }
+
+-- registerTarget(name, implementation): the functions behind targets of type "custom" whose luaImpl is this name
+M.registerTarget = custom.register
 
 local SERVICE = "com.salesforce.mobilesync"
 local define, action = arguments.define, arguments.action
@@ -74,7 +78,7 @@ local function about_sync(name, is_sync, convert)
         local inner = success
         success = function(payload) return inner(convert(payload)) end
       end
-      calls.exec(success, failure, SERVICE, name, with_sync(config, values[1]))
+      return calls.exec(success, failure, SERVICE, name, with_sync(config, values[1]))
     end,
   }
 end
@@ -89,10 +93,72 @@ end)
 -- deleteSync([config,] syncIdOrName, ...): "OK", also when there was none
 about_sync("deleteSync", false)
 
--- cleanResyncGhosts([config,] syncId, ...): how many entries were removed
-M.cleanResyncGhosts = define {
-  name = "cleanResyncGhosts", has_store = true, params = { { "syncId", "integer" } },
-  send = action(SERVICE, "cleanResyncGhosts", { "syncId" }),
+-- cleanResyncGhosts([config,] syncIdOrName, ...): how many entries were removed
+about_sync("cleanResyncGhosts", false)
+-- cancelSync([config,] syncIdOrName, ...): ends it at its next page or batch, STOPPED; "OK", also when it does not run
+about_sync("cancelSync", false)
+
+-- createSyncDown([config,] target, soupName, options, [syncName,] ...): the saved sync, status NEW; nothing runs
+M.createSyncDown = define {
+  name = "createSyncDown", has_store = true,
+  params = { { "target", "table" }, SOUP, { "options", "table", optional = true }, SYNC_NAME },
+  send = action(SERVICE, "createSyncDown", { "target", "soupName", "options", "syncName" }),
+}
+
+-- createSyncUp([config,] [target,] soupName, options, [syncName,] ...): the saved sync, status NEW; nothing runs
+M.createSyncUp = define {
+  name = "createSyncUp", has_store = true, insert = insert_target,
+  params = { { "target", "table" }, SOUP, { "options", "table" }, SYNC_NAME },
+  send = action(SERVICE, "createSyncUp", { "target", "soupName", "options", "syncName" }),
+}
+
+-- hasSyncWithName([config,] syncName, ...): whether a sync has this name
+M.hasSyncWithName = define {
+  name = "hasSyncWithName", has_store = true, params = { { "syncName", "string" } },
+  send = action(SERVICE, "hasSyncWithName", { "syncName" }),
+}
+
+local function about_all(name)
+  M[name] = define { name = name, has_store = true, params = {}, send = action(SERVICE, name, {}) }
+end
+
+-- stop([config,] ...): refuses syncs and ends those that run at their next page or batch; "OK" at once
+about_all("stop")
+-- isStopping([config,] ...): whether something still runs after stop
+about_all("isStopping")
+-- isStopped([config,] ...): whether nothing runs any more after stop
+about_all("isStopped")
+
+-- restart([config,] [{restartStopped = true},] ...): takes syncs again, and runs those that are STOPPED again when asked to;
+-- the final states of those, once all have ended
+M.restart = define {
+  name = "restart", has_store = true, params = { { "options", "table", optional = true } },
+  send = function(success, failure, config, values)
+    config.restartStopped = values[1] and values[1].restartStopped
+    return calls.exec(success, failure, SERVICE, "restart", config)
+  end,
+}
+
+M.FETCH_MODE = { CACHE_ONLY = "CACHE_ONLY", CACHE_FIRST = "CACHE_FIRST", SERVER_FIRST = "SERVER_FIRST" }
+local FETCH_MODE = { "fetchMode", "string", optional = true }
+
+-- fetchMetadata([config,] sobjectType, [fetchMode,] ...): what the server knows of a type; tureen.null when there is none
+M.fetchMetadata = define {
+  name = "fetchMetadata", has_store = true, params = { { "sobjectType", "string" }, FETCH_MODE },
+  send = action(SERVICE, "fetchMetadata", { "sobjectType", "fetchMode" }),
+}
+
+-- fetchLayout([config,] {sobjectType, formFactor?, layoutType?, mode?, recordTypeId?}, [fetchMode,] ...): how a type is laid
+-- out; tureen.null when there is none
+M.fetchLayout = define {
+  name = "fetchLayout", has_store = true, params = { { "layout", "table" }, FETCH_MODE },
+  send = function(success, failure, config, values)
+    for _, key in ipairs { "sobjectType", "formFactor", "layoutType", "mode", "recordTypeId" } do
+      config[key] = values[1][key]
+    end
+    config.fetchMode = values[2]
+    return calls.exec(success, failure, SERVICE, "fetchLayout", config)
+  end,
 }
 
 return M

@@ -77,6 +77,26 @@ function M.buildMatchQuerySpec(path, matchKey, order, pageSize, orderPath, selec
   return result
 end
 
+--- Blanks beyond ASCII that separate words, too.
+local WIDE_BLANKS = {
+  "\u{85}", "\u{A0}", "\u{1680}", "\u{2000}", "\u{2001}", "\u{2002}", "\u{2003}", "\u{2004}", "\u{2005}", "\u{2006}",
+  "\u{2007}", "\u{2008}", "\u{2009}", "\u{200A}", "\u{2028}", "\u{2029}", "\u{202F}", "\u{205F}", "\u{3000}",
+}
+
+--- Words as a person typed them, made into a key for a match query: every one has to occur, none is taken for an operator.
+---@param words string
+---@return string key  empty when there is no word: such a key is refused by the query
+function M.quoteMatch(words)
+  if type(words) ~= "string" then
+    core.raise("invalidArguments", ("quoteMatch: argument 1 'words' must be a string, got %s"):format(
+      words == core.null and "null" or type(words)))
+  end
+  for _, blank in ipairs(WIDE_BLANKS) do words = words:gsub(blank, " ") end
+  local quoted = {}
+  for word in words:gmatch("[^%s\0]+") do quoted[#quoted + 1] = '"' .. word:gsub('"', '""') .. '"' end
+  return table.concat(quoted, " ")
+end
+
 --- Rows of a smart SQL statement.
 ---@return tureen.QuerySpec
 function M.buildSmartQuerySpec(smartSql, pageSize)

@@ -1,30 +1,72 @@
---- Changes made on the embedded sandbox org, behind the store's back: for trying out, for samples and for tests.
+--- The embedded sandbox org, from behind: changes made by somebody else, faults, the org's clock, what was requested. For
+--- trying out, for samples and for tests.
+---
 --- Works where the program around the script has such an org, as `tureen run` does; elsewhere every call fails with
---- `unknownService`.
+--- `unknownService`. The last two arguments are `success` and `error`.
 local core = ...
 local arguments = core.import "arguments"
+local calls = core.import "calls"
 
 ---@class tureen.sandbox
 local M = {}
 
 local SERVICE = "tureen.sandbox"
 
+local TYPE, ID, FIELDS = { "type", "string" }, { "id", "string" }, { "fields", "table" }
+local AFTER = { "after", "table", optional = true }
+
+--- Defines `M[name]`: its parameters are the action's arguments.
 local function define(name, params)
   local keys = {}
   for i, param in ipairs(params) do keys[i] = param[1] end
-  return arguments.define { name = name, params = params, send = arguments.action(SERVICE, name, keys) }
+  M[name] = arguments.define { name = name, params = params, send = arguments.action(SERVICE, name, keys) }
 end
 
--- create(type, fields, success, error): the new record's id
-M.create = define("create", { { "type", "string" }, { "fields", "table" } })
+--- Defines `M[name]` with one table, which holds the action's arguments.
+local function define_table(name, param, is_optional)
+  M[name] = arguments.define {
+    name = name,
+    params = { { param, "table", optional = is_optional } },
+    send = function(success, failure, _, values)
+      calls.exec(success, failure, SERVICE, name, values[1] or {})
+    end,
+  }
+end
 
--- update(type, id, fields, success, error): "OK"
-M.update = define("update", { { "type", "string" }, { "id", "string" }, { "fields", "table" } })
+-- create(type, fields, [after,] ...): the new record's id; "OK" when it becomes visible later
+define("create", { TYPE, FIELDS, AFTER })
+-- update(type, id, fields, [after,] ...): "OK"
+define("update", { TYPE, ID, FIELDS, AFTER })
+-- delete(type, id, [after,] ...): "OK"
+define("delete", { TYPE, ID, AFTER })
+-- query(soql, ...): the records
+define("query", { { "soql", "string" } })
 
--- delete(type, id, success, error): "OK"
-M.delete = define("delete", { { "type", "string" }, { "id", "string" } })
+-- addFault(rule, ...): its id; {rules = {...}} adds several and gives a list
+define_table("addFault", "rule")
+-- removeFault(id, ...): whether there was such a rule
+define("removeFault", { { "id", "integer" } })
+-- faults(...): {seed, rules}, each rule with id, matched and fired
+define("faults", {})
+-- clearFaults(...): "OK"
+define("clearFaults", {})
+-- resetFaults([seed,] ...): "OK"; counts and chance begin again
+define("resetFaults", { { "seed", "integer", optional = true } })
+-- faultKinds(...): every kind with its parameters
+define("faultKinds", {})
 
--- query(soql, success, error): the records
-M.query = define("query", { { "soql", "string" } })
+-- requests([filter,] ...): what the org was asked, oldest first; filter: since, method, path, fault
+define_table("requests", "filter", true)
+-- clearRequests(...): "OK"
+define("clearRequests", {})
+-- clock([change,] ...): {now, text, held}; change: hold, advance, set
+define_table("clock", "change", true)
+
+-- expireSessions(...): "OK"; every access token ends
+define("expireSessions", {})
+-- expireLocators(...): "OK"; every open query locator is forgotten
+define("expireLocators", {})
+-- revokeToken(token, ...): "OK"
+define("revokeToken", { { "token", "string" } })
 
 return M

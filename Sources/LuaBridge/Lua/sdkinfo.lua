@@ -12,4 +12,12 @@ M.getInfo = arguments.define {
   name = "getInfo", params = {}, send = arguments.action(SERVICE, "getInfo", {}),
 }
 
+-- registerAppFeature(feature, success, error): "OK"; the server sees the short code in the User-Agent of requests
+-- unregisterAppFeature(feature, success, error): "OK"
+for _, name in ipairs { "registerAppFeature", "unregisterAppFeature" } do
+  M[name] = arguments.define {
+    name = name, params = { { "feature", "string" } }, send = arguments.action(SERVICE, name, { "feature" }),
+  }
+end
+
 return M

@@ -72,7 +72,7 @@ M.upsertSoupEntries = define {
   name = "upsertSoupEntries", has_store = true, params = { SOUP, { "entries", "tables" } },
   send = function(success, failure, config, values)
     config.soupName, config.entries, config.externalIdPath = values[1], values[2], "_soupEntryId"
-    calls.exec(success, failure, SERVICE, "pgUpsertSoupEntries", config)
+    return calls.exec(success, failure, SERVICE, "pgUpsertSoupEntries", config)
   end,
 }
 
@@ -96,7 +96,7 @@ M.removeFromSoup = define {
     else
       config.querySpec = what
     end
-    calls.exec(success, failure, SERVICE, "pgRemoveFromSoup", config)
+    return calls.exec(success, failure, SERVICE, "pgRemoveFromSoup", config)
   end,
 }
 
@@ -118,7 +118,7 @@ M.querySoup = define {
       core.raise("invalidArguments", "Smart queries can only be run using runSmartQuery")
     end
     config.soupName, config.querySpec = values[1], with_order_path(values[2])
-    calls.exec(success, failure, SERVICE, "pgQuerySoup", config)
+    return calls.exec(success, failure, SERVICE, "pgQuerySoup", config)
   end,
 }
 
@@ -130,13 +130,13 @@ M.runSmartQuery = define {
       core.raise("invalidArguments", "runSmartQuery can only run smart queries")
     end
     config.querySpec = values[1]
-    calls.exec(success, failure, SERVICE, "pgRunSmartQuery", config)
+    return calls.exec(success, failure, SERVICE, "pgRunSmartQuery", config)
   end,
 }
 
 local function move(success, failure, config, cursor, index)
   config.cursorId, config.index, config.lazy = cursor.cursorId, index, cursor.lazy
-  calls.exec(success, failure, SERVICE, "pgMoveCursorToPageIndex", config)
+  return calls.exec(success, failure, SERVICE, "pgMoveCursorToPageIndex", config)
 end
 
 --- Answers a call at the next poll with an error that needs no native side.

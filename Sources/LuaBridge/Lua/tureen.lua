@@ -4,6 +4,7 @@ local guard = core.import "guard"
 local event = core.import "event"
 local calls = core.import "calls"
 local async = core.import "async"
+local combine = core.import "combine"
 
 ---@class tureen
 ---@field onerror (fun(err: any, traceback: string))?  gets errors no callback caught; nil: stderr, and the run fails
@@ -17,6 +18,13 @@ local M = {
   pending = calls.pending,
   async = async.async,
   await = async.await,
+  all = combine.all,
+  race = combine.race,
+  timeout = combine.timeout,
+  sleep = combine.sleep,
+  after = combine.after,
+  waitEvent = combine.wait_event,
+  cancel = calls.cancel,
   on = event.on,
   once = event.once,
   off = event.off,
@@ -24,6 +32,7 @@ local M = {
   smartstore = core.import "smartstore",
   mobilesync = core.import "mobilesync",
   keyvalue = core.import "keyvalue",
+  network = core.import "network",
   sdkinfo = core.import "sdkinfo",
 }
 
@@ -45,9 +54,15 @@ function M.configure(options)
 end
 
 -- `tureen.onerror = f` reaches the guard; reading it gives back what was set.
+-- Modules that are made when a script first asks for them.
+local later = {
+  force = "force", optimistic = "optimistic", oauth = "oauth", sfaccountmanager = "sfaccountmanager",
+}
+
 return setmetatable(M, {
   __index = function(_, key)
     if key == "onerror" then return guard.onerror end
+    if later[key] then return core.import(later[key]) end
   end,
   __newindex = function(table, key, value)
     if key ~= "onerror" then return rawset(table, key, value) end

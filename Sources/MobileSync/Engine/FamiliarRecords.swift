@@ -77,11 +77,16 @@ struct FamiliarRecords: Sendable {
     let ids = try candidate.echo.map { [$0] } ?? snapshot.entryIds(in: soup, where: fields.id, equals: .text(candidate.id))
     guard ids.count == 1, let entry = try snapshot.entry(ids[0], in: soup)?.object() else { return }
     let stored = entry[fields.modificationDate]?.stringValue.flatMap { TimeStamp.milliseconds($0) }
-    if stored == candidate.stamp, entry[LocalField.syncId]?.integerValue == syncId {
+    let isStored = stored == candidate.stamp && entry[LocalField.syncId]?.integerValue == syncId
+    if isStored, entry[LocalField.local]?.boolValue == true {
       found.unchanged.insert(candidate.position)
-    } else if candidate.echo != nil, saysNoMore(try page.object(record: candidate.position), than: entry) {
-      found.echoes.insert(candidate.position)
+      return
     }
+    guard isStored || candidate.echo != nil, saysNoMore(try page.object(record: candidate.position), than: entry) else {
+      return
+    }
+    // Stamps are whole seconds: one that is the same does not say that the record is.
+    if isStored { found.unchanged.insert(candidate.position) } else { found.echoes.insert(candidate.position) }
   }
 
   /// True when every member that both have is the same; the modification date is the upload's own, and `attributes` tells

@@ -8,6 +8,7 @@ struct GhostRun: Sendable {
   let store: Store
   let client: any RestClient
   let control: RunControl
+  let configuration: SyncConfiguration
   let state: SyncState
   let target: any SyncDownTarget
 
@@ -17,80 +18,154 @@ struct GhostRun: Sendable {
     let recordId: String
   }
 
-  /// - Returns: How many entries were removed.
+  private var places: [RecordPlace] { target.places(state.soupName) }
+
+  /// - Returns: How many entries were removed; those that go with a parent are not counted.
   func perform() async throws -> Int {
-    let run = self
-    let local = try await store.read { try run.cleanEntries($0) }
-    guard !local.isEmpty else { return 0 }
-    let remote = try await remoteIds(of: target, among: local.map(\.recordId))
-    let ghosts = local.filter { !remote.contains($0.recordId) }
+    guard target.hasGhosts else { return 0 }
+    let run = self, places = places
+    let local = try await store.read { snapshot in try places.map { try run.cleanEntries(of: $0, snapshot) } }
+    guard local.contains(where: { !$0.isEmpty }) else { return 0 }
+    let context = try await context(places)
+    if let gone = try await goneByFeed(local[0].map(\.recordId), in: context) {
+      return try await remove(local[0].filter { gone.contains($0.recordId) }, from: places[0])
+    }
+    let remote = try await remoteIds(of: target, among: local.map { $0.map(\.recordId) }, in: context)
+    var removed = 0
+    for (i, place) in places.enumerated() {
+      let ghosts = local[i].filter { !remote[i].contains($0.recordId) }
+      let count = try await remove(ghosts, from: place)
+      if place.isCounted { removed += count }
+    }
+    if target.deletions != nil, let began = context.firstAnswer.serverTime, local[0].count > configuration.ghostFeedEntries {
+      try await remember(began - configuration.commitAllowanceMs, unlessLost: remote[0])
+    }
+    return removed
+  }
+
+  // MARK: The record of deletions
+
+  /// What the server's record of deletions says; nil when all ids have to be asked for.
+  private func goneByFeed(_ ids: [String], in context: FetchContext) async throws -> Set<String>? {
+    let since = state.ghostsCheckedUntil
+    guard let feed = target.deletions, ids.count > configuration.ghostFeedEntries, since > 0,
+      configuration.now() - since < configuration.ghostFeedMs
+    else { return nil }
+    return try await control.value(of: Task { try await feed.gone(among: ids, since: since, in: context) })
+  }
+
+  /// Notes that no entry of this sync was a ghost at a time. Not so when one with local changes is: it stayed, and would not be
+  /// found in what is deleted later.
+  private func remember(_ time: Int64, unlessLost remote: Set<String>) async throws {
+    let id = state.id, place = places[0]
+    try await store.write(.pulled) { transaction in
+      guard var stored = try SyncsSoup.find(.id(id), in: transaction) else { return }
+      let dirty = try transaction.externalIds(in: place.soup, path: place.fields.id, ownedBy: id, dirty: true)
+      stored.ghostsCheckedUntil = dirty.allSatisfy(remote.contains) ? time : TimeStamp.never
+      try SyncsSoup.save(stored, in: transaction)
+    }
+  }
+
+  private func context(_ places: [RecordPlace]) async throws -> FetchContext {
+    try await FetchContext(client: client, store: store, control: control, configuration: configuration, places: places)
+  }
+
+  private func remove(_ ghosts: [Owned], from place: RecordPlace) async throws -> Int {
     guard !ghosts.isEmpty else { return 0 }
-    let heirs = try await heirs(of: ghosts)
-    let ids = Set(ghosts.map(\.entryId)), soup = state.soupName
+    let heirs = try await heirs(of: ghosts, in: place), run = self
+    let ids = Set(ghosts.map(\.entryId))
     return try await store.write(.pulled) { transaction in
       // Looked at again: it may have been edited here, or brought by another sync, while the server was asked.
-      let still = try run.cleanEntries(transaction).filter { ids.contains($0.entryId) }
+      let still = try run.cleanEntries(of: place, transaction).filter { ids.contains($0.entryId) }
       for entry in still {
         guard let heir = heirs[entry.recordId] else { continue }
-        _ = try transaction.patch(entry.entryId, in: soup, setting: [LocalField.syncId: .integer(heir)])
+        _ = try transaction.patch(entry.entryId, in: place.soup, setting: [LocalField.syncId: .integer(heir)])
       }
       let gone = still.filter { heirs[$0.recordId] == nil }.map(\.entryId)
-      try transaction.remove(gone, from: soup)
+      try transaction.remove(gone, from: place.soup)
       return gone.count
     }
   }
 
-  private func remoteIds(of target: any SyncDownTarget, among ids: [String]) async throws -> Set<String> {
-    let soup = state.soupName, fields = target.fields
-    let plan = try await store.read { snapshot in
-      try snapshot.pagePlan(soup: soup, idPath: fields.id, ownedKeys: LocalField.all)
-    }
-    let context = FetchContext(client: client, plan: plan, control: control)
-    return try await control.value(of: Task { try await target.remoteIds(among: ids, in: context) })
+  private func remoteIds(
+    of target: any SyncDownTarget, among ids: [[String]], in context: FetchContext
+  ) async throws -> [Set<String>] {
+    try await control.value(of: Task { try await target.remoteIds(among: ids, in: context) })
+  }
+
+  // MARK: Other syncs
+
+  /// A sync that brought some of the ghosts too.
+  private struct Other: Sendable {
+    let id: Int64
+    let target: any SyncDownTarget
+    let places: [RecordPlace]
+    /// Which of its places has the soup.
+    let position: Int
+    let shared: [String]
   }
 
   /// Other syncs that brought the same records and would still get them: by record id. Asks the server only about syncs
   /// that share a ghost with this one.
-  private func heirs(of ghosts: [Owned]) async throws -> [String: Int64] {
+  private func heirs(of ghosts: [Owned], in place: RecordPlace) async throws -> [String: Int64] {
     let ids = Set(ghosts.map(\.recordId)), run = self
-    let others = try await store.read { try run.others(sharing: ids, $0) }
+    let others = try await store.read { try run.others(sharing: ids, in: place, $0) }
     var heirs: [String: Int64] = [:]
-    for (other, shared) in others {
-      guard let target = try? TargetRegistry.down(other.target) else { continue }
-      let remote = try await remoteIds(of: target, among: shared)
-      for id in shared where remote.contains(id) { heirs[id] = other.id }
+    for other in others {
+      var asked = other.places.map { _ in [String]() }
+      asked[other.position] = other.shared
+      let remote = try await remoteIds(of: other.target, among: asked, in: context(other.places))[other.position]
+      for id in other.shared where remote.contains(id) { heirs[id] = other.id }
     }
     return heirs
   }
 
-  private func others(sharing ids: Set<String>, _ snapshot: StoreSnapshot) throws -> [(SyncState, [String])] {
+  private func others(sharing ids: Set<String>, in place: RecordPlace, _ snapshot: StoreSnapshot) throws -> [Other] {
     let downs = try snapshot.entryIds(in: SyncsSoup.name, where: "type", equals: .text(SyncType.syncDown.rawValue))
     return try downs.filter { $0 != state.id }.compactMap { id in
-      guard let other = try SyncsSoup.find(.id(id), in: snapshot), other.soupName == state.soupName else { return nil }
-      let owned = try snapshot.externalIds(in: state.soupName, path: target.fields.id, ownedBy: id, dirty: false)
+      guard let state = try SyncsSoup.find(.id(id), in: snapshot), let target = try? TargetRegistry.down(state.target),
+        target.hasGhosts
+      else { return nil }
+      let places = target.places(state.soupName)
+      guard let position = places.firstIndex(where: { $0.soup == place.soup }),
+        try places.allSatisfy({ try snapshot.soupExists($0.soup) })
+      else { return nil }
+      let path = places[position].fields.id
+      let owned = try snapshot.externalIds(in: place.soup, path: path, ownedBy: id, dirty: false)
       let shared = owned.filter(ids.contains)
-      return shared.isEmpty ? nil : (other, shared)
+      return shared.isEmpty ? nil : Other(id: id, target: target, places: places, position: position, shared: shared)
     }
   }
 
-  private func cleanEntries(_ snapshot: StoreSnapshot) throws -> [Owned] {
-    let soup = state.soupName
+  // MARK: This sync's entries
+
+  private func cleanEntries(of place: RecordPlace, _ snapshot: StoreSnapshot) throws -> [Owned] {
+    let soup = place.soup
     let dirty = Set(try snapshot.dirtyEntryIds(in: soup))
     let owned = try snapshot.entryIds(in: soup, where: LocalField.syncId, equals: .integer(state.id))
     let clean = owned.filter { !dirty.contains($0) }
-    var scanner = RecordScanner(plan: ScanPlan(paths: [target.fields.id]))
+    let busy = try busyParents(of: place, snapshot)
+    var scanner = RecordScanner(plan: ScanPlan(paths: [place.fields.id]))
     var found: [Owned] = []
     for start in stride(from: 0, to: clean.count, by: GhostRun.entriesAtOnce) {
       let batch = try snapshot.entries(clean[start..<min(start + GhostRun.entriesAtOnce, clean.count)], in: soup)
       try batch.text.withUnsafeBytes { bytes in
         try scanner.scanArray(bytes)
         for (i, entryId) in batch.ids.enumerated() {
-          guard let id = scanner.value(record: i, field: 0).string(in: bytes) else { continue }
+          guard let id = scanner.value(record: i, field: 0).string(in: bytes), !busy.contains(id) else { continue }
           found.append(Owned(entryId: entryId, recordId: id))
         }
       }
     }
     return found
+  }
+
+  /// Parents that have a child with local changes: they are not clean either.
+  private func busyParents(of place: RecordPlace, _ snapshot: StoreSnapshot) throws -> Set<String> {
+    guard place.isCounted, let child = places.first(where: { !$0.isCounted }), let field = child.parentIdField else {
+      return []
+    }
+    return Set(try snapshot.externalIds(in: child.soup, path: field, ownedBy: nil, dirty: true))
   }
 
   /// Entries held in memory at a time: about 1 MB.

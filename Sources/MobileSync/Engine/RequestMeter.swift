@@ -7,6 +7,8 @@ final class RequestMeter: Sendable {
     var requests = 0
     var retries = 0
     var bytes = 0
+    /// The last answer's `Sforce-Limit-Info`.
+    var limitInfo: String?
   }
 
   /// The meter of the run that the current task works for.
@@ -29,7 +31,11 @@ struct MeteredClient: RestClient {
   func send(_ request: RestRequest) async throws -> RestResponse {
     meter.add { $0.requests += 1 }
     let response = try await client.send(request)
-    meter.add { $0.bytes += response.body.count }
+    let limitInfo = response.header("Sforce-Limit-Info")
+    meter.add { totals in
+      totals.bytes += response.body.count
+      if let limitInfo { totals.limitInfo = limitInfo }
+    }
     return response
   }
 

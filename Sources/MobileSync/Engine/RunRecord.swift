@@ -14,11 +14,14 @@ struct RunEnvironment: Sendable {
 /// A run's state and its right to run: saved together, reported after that.
 struct RunRecord: Sendable {
   let environment: RunEnvironment
+  /// The soups the run writes to.
+  let soups: [String]
   private(set) var lease: Lease
   private(set) var state: SyncState
 
-  init(environment: RunEnvironment, lease: Lease, state: SyncState) {
+  init(environment: RunEnvironment, soups: [String], lease: Lease, state: SyncState) {
     self.environment = environment
+    self.soups = soups
     self.lease = lease
     self.state = state
   }
@@ -63,6 +66,7 @@ struct RunRecord: Sendable {
     state.counts.requests = totals.requests
     state.counts.retries = totals.retries
     state.counts.bytes = totals.bytes
+    if let limitInfo = totals.limitInfo { state.limitInfo = limitInfo }
     return state
   }
 
@@ -71,14 +75,14 @@ struct RunRecord: Sendable {
     let now = environment.configuration.now()
     var ended = counted()
     if isStop(error) { ended.enter(.stopped, now: now) } else { ended.fail(SyncError(wrapping: error), now: now) }
-    let final = ended, lease = lease
+    let final = ended, lease = lease, soups = soups
     state = final
     // The row belongs to the process that took the sync over.
     if let error = error as? StoreError, error.code == .leaseLost { return }
     do {
       try await environment.store.write(.pulled) { transaction in
         try transaction.verify(lease)
-        if try transaction.soupExists(final.soupName) { try transaction.finishLoading(soup: final.soupName) }
+        for soup in soups where try transaction.soupExists(soup) { try transaction.finishLoading(soup: soup) }
         try SyncsSoup.save(final, in: transaction)
         try transaction.releaseLease(lease)
       }

@@ -3,7 +3,7 @@ import Synchronization
 /// First come, first served, for each soup: syncs that touch one soup never overlap, others run at once.
 final class SoupTurns: Sendable {
   struct Ticket: Sendable {
-    fileprivate let soup: String
+    fileprivate let soups: [String]
     fileprivate let number: Int
   }
 
@@ -19,53 +19,67 @@ final class SoupTurns: Sendable {
 
   private let lines = Mutex(Lines())
 
-  /// Takes a place in the line. Every ticket must be given back with ``leave(_:)``.
-  func book(_ soup: String) -> Ticket {
+  /// Takes a place in the lines of some soups, in all at once: whoever is ahead in one line is ahead in every line both stand
+  /// in, so nobody waits for each other. Every ticket must be given back with ``leave(_:)``.
+  func book(_ soups: [String]) -> Ticket {
     lines.withLock { lines in
       lines.next += 1
-      lines.bySoup[soup, default: []].append(Waiting(number: lines.next))
-      return Ticket(soup: soup, number: lines.next)
+      let soups = Array(Set(soups))
+      for soup in soups { lines.bySoup[soup, default: []].append(Waiting(number: lines.next)) }
+      return Ticket(soups: soups, number: lines.next)
     }
   }
 
-  /// Waits until the ticket is the first in its line.
+  /// True while somebody is ahead.
+  func isWaiting(_ ticket: Ticket) -> Bool {
+    lines.withLock { lines in ticket.soups.contains { lines.bySoup[$0]?.first?.number != ticket.number } }
+  }
+
+  /// Waits until the ticket is the first in its lines.
   /// - Throws: `CancellationError` when the task is cancelled first. The ticket is still to be given back.
   func wait(_ ticket: Ticket) async throws {
+    for soup in ticket.soups { try await wait(ticket.number, for: soup) }
+  }
+
+  private func wait(_ number: Int, for soup: String) async throws {
     try await withTaskCancellationHandler {
       try await withCheckedThrowingContinuation { continuation in
         let isFirst = lines.withLock { (lines: inout Lines) -> Bool? in
-          guard lines.bySoup[ticket.soup]?.first?.number != ticket.number,
-            let i = lines.bySoup[ticket.soup]?.firstIndex(where: { $0.number == ticket.number })
+          guard lines.bySoup[soup]?.first?.number != number,
+            let i = lines.bySoup[soup]?.firstIndex(where: { $0.number == number })
           else { return true }
           if Task.isCancelled { return false }
-          lines.bySoup[ticket.soup]?[i].continuation = continuation
+          lines.bySoup[soup]?[i].continuation = continuation
           return nil
         }
         if let isFirst { continuation.resume(with: isFirst ? .success(()) : .failure(CancellationError())) }
       }
     } onCancel: {
-      take(ticket)?.resume(throwing: CancellationError())
+      take(number, of: soup)?.resume(throwing: CancellationError())
     }
   }
 
-  /// Gives the place up; whoever comes next may go on.
+  /// Gives the places up; whoever comes next may go on.
   func leave(_ ticket: Ticket) {
     let next = lines.withLock { lines in
-      lines.bySoup[ticket.soup]?.removeAll { $0.number == ticket.number }
-      if lines.bySoup[ticket.soup]?.isEmpty ?? false { lines.bySoup[ticket.soup] = nil }
-      defer {
-        if lines.bySoup[ticket.soup] != nil { lines.bySoup[ticket.soup]?[0].continuation = nil }
+      ticket.soups.compactMap { soup -> CheckedContinuation<Void, any Error>? in
+        lines.bySoup[soup]?.removeAll { $0.number == ticket.number }
+        guard lines.bySoup[soup]?.isEmpty == false else {
+          lines.bySoup[soup] = nil
+          return nil
+        }
+        defer { lines.bySoup[soup]?[0].continuation = nil }
+        return lines.bySoup[soup]?[0].continuation
       }
-      return lines.bySoup[ticket.soup]?.first?.continuation
     }
-    next?.resume()
+    for continuation in next { continuation.resume() }
   }
 
-  private func take(_ ticket: Ticket) -> CheckedContinuation<Void, any Error>? {
+  private func take(_ number: Int, of soup: String) -> CheckedContinuation<Void, any Error>? {
     lines.withLock { lines in
-      guard let i = lines.bySoup[ticket.soup]?.firstIndex(where: { $0.number == ticket.number }) else { return nil }
-      defer { lines.bySoup[ticket.soup]?[i].continuation = nil }
-      return lines.bySoup[ticket.soup]?[i].continuation
+      guard let i = lines.bySoup[soup]?.firstIndex(where: { $0.number == number }) else { return nil }
+      defer { lines.bySoup[soup]?[i].continuation = nil }
+      return lines.bySoup[soup]?[i].continuation
     }
   }
 }

@@ -11,6 +11,14 @@ public struct SyncConfiguration: Sendable {
   /// A minute covers ordinary transactions; long-running ones on the server can be given more.
   public var commitAllowanceMs: Int64 = 60_000
 
+  /// A sync with more entries than this looks for ghosts in the server's record of deletions, where that is complete; below it
+  /// one page of ids tells as much.
+  public var ghostFeedEntries = 2000
+
+  /// How long ghosts are looked for in the record of deletions alone, ms. Then all ids are asked for again: records that the user
+  /// may no longer see are in no such record. A day is little against what that costs.
+  public var ghostFeedMs: Int64 = 86_400_000
+
   /// How far the server's clock and this one may be apart when a lost create is looked for, ms.
   public var clockSkewMs: Int64 = 300_000
 
@@ -20,6 +28,13 @@ public struct SyncConfiguration: Sendable {
   /// How long a sync stays reserved for this process without a sign of life, ms. Above the longest single request with
   /// all its retries. Only matters to other machines: on this one a dead process is recognised at once.
   public var leaseMs: Int64 = 900_000
+
+  /// Runs what targets of the type `custom` name; without it such a sync ends FAILED.
+  public var customTargets: (any CustomTargetRunner)?
+
+  /// How long one call of a custom target's function may take, ms. A script answers from its next `poll`; two minutes are
+  /// more than a page takes and little enough to notice that nobody polls.
+  public var customTargetTimeoutMs: Int64 = 120_000
 
   public var logger = Logger(label: "tureen.sync")
 

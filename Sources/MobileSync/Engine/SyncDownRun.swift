@@ -6,9 +6,14 @@ import SmartStore
 struct SyncDownRun {
   private var record: RunRecord
   private let target: any SyncDownTarget
+  private let places: [RecordPlace]
   private var progress: SyncDownProgress
   private var counter = ProgressCounter(total: 0)
-  private var familiar: FamiliarRecords
+  /// One for each place.
+  private var familiar: [FamiliarRecords]
+  /// The newest stamp of records that go with a parent. Pages are in the parents' order, so it counts at the end only.
+  private var newestChild = TimeStamp.never
+  private let since: Int64
 
   private var environment: RunEnvironment { record.environment }
   private var state: SyncState { record.state }
@@ -16,13 +21,19 @@ struct SyncDownRun {
   /// - Parameter previousRunEnded: Whether the run before reached its end.
   init(_ record: RunRecord, previousRunEnded: Bool) throws {
     self.record = record
-    target = try TargetRegistry.down(record.state.target)
-    progress = SyncDownProgress(
-      maxTimeStamp: record.state.maxTimeStamp, covered: record.state.coveredTimeStamp,
-      previousRunEnded: previousRunEnded, isSortedByModification: target.isSortedByModification)
-    familiar = FamiliarRecords(
-      store: record.environment.store, soup: record.state.soupName, syncId: record.state.id, fields: target.fields,
-      isFirstRun: progress.since < 0)
+    let target = try TargetRegistry.down(record.state.target), state = record.state
+    self.target = target
+    places = target.places(state.soupName)
+    let progress = SyncDownProgress(
+      maxTimeStamp: state.maxTimeStamp, covered: state.coveredTimeStamp, previousRunEnded: previousRunEnded,
+      isSortedByModification: target.isSortedByModification)
+    let since = target.isIncremental ? progress.since : TimeStamp.never
+    familiar = places.map {
+      FamiliarRecords(
+        store: record.environment.store, soup: $0.soup, syncId: state.id, fields: $0.fields, isFirstRun: since < 0)
+    }
+    self.progress = progress
+    self.since = since
   }
 
   /// Runs to the end.
@@ -30,20 +41,22 @@ struct SyncDownRun {
   /// - Throws: Whatever ended the run before. Pages stored by then stay stored.
   mutating func perform(into record: inout RunRecord) async throws {
     defer { record = self.record }
-    let context = try await fetchContext()
-    guard var page = try await environment.control.value(of: fetch(after: nil, context)) else {
+    let context = try await FetchContext(environment, places: places)
+    let target = target, since = since
+    guard var page = try await environment.control.value(of: Task { try await target.start(since: since, in: context) }) else {
+      try await announce()
       try await finishEmpty()
       return
     }
     progress.started(
       serverTime: page.serverTime, allowance: environment.configuration.commitAllowanceMs,
-      latestModification: SyncDownRun.latestModification(of: page))
-    try await familiar.prepare()
-    var known = try await familiar.find(in: page.records, progress)
-    try await announce(total: page.totalSize - known.count)
+      latestModification: latestModification(of: page))
+    for i in familiar.indices { try await familiar[i].prepare() }
+    var known = try await known(on: page)
+    try await announce()
     while true {
       try environment.control.check()
-      let next = page.continuation == nil ? nil : fetch(after: page, context)
+      let next = page.next.map { next in Task { try await next() } }
       try await store(page, known: known, isLast: next == nil, orCancel: next)
       guard let next else { return }
       if counter.isReported { self.record.report() }
@@ -52,40 +65,39 @@ struct SyncDownRun {
         return
       }
       page = following
-      known = try await familiar.find(in: page.records, progress)
-      counter.leaveOut(known.count)
+      known = try await self.known(on: page)
     }
   }
 
-  // MARK: Fetching
+  // MARK: Looking at pages
 
-  private func fetchContext() async throws -> FetchContext {
-    let soup = state.soupName, fields = target.fields
-    let plan = try await environment.store.read { snapshot in
-      try snapshot.pagePlan(
-        soup: soup, idPath: fields.id, extraPaths: [fields.modificationDate], ownedKeys: LocalField.all)
+  /// What of a page is no news, by place; the counter takes note of it.
+  private mutating func known(on page: SyncDownPage) async throws -> [FamiliarRecords.Found] {
+    counter.announce(page.totalSize)
+    var known: [FamiliarRecords.Found] = []
+    for (place, part) in zip(places.indices, page.parts) {
+      let found = try await part.asyncMap { try await familiar[place].find(in: $0, progress) } ?? FamiliarRecords.Found()
+      known.append(found)
+      if places[place].isCounted, !target.announcesCandidates { counter.leaveOut(found.count) }
     }
-    return FetchContext(client: environment.client, plan: plan, control: environment.control)
-  }
-
-  private func fetch(after last: SyncDownPage?, _ context: FetchContext) -> Task<SyncDownPage?, any Error> {
-    let target = target, since = progress.since
-    return Task { try await target.nextPage(since: since, after: last, in: context) }
+    return known
   }
 
   /// The newest modification date on a page; -1 without any. Records without a readable date are passed over.
-  private static func latestModification(of page: SyncDownPage) -> Int64 {
+  private mutating func latestModification(of page: SyncDownPage) -> Int64 {
     var latest = TimeStamp.never
-    for i in 0..<page.records.count {
-      latest = max(latest, FamiliarRecords.stamp(i, of: page.records) ?? TimeStamp.never)
+    for (place, part) in zip(places, page.parts) {
+      guard let part else { continue }
+      var newest = TimeStamp.never
+      for i in 0..<part.count { newest = max(newest, FamiliarRecords.stamp(i, of: part) ?? TimeStamp.never) }
+      if place.isCounted { latest = max(latest, newest) } else { newestChild = max(newestChild, newest) }
     }
     return latest
   }
 
   // MARK: Storing
 
-  private mutating func announce(total: Int) async throws {
-    counter = ProgressCounter(total: total)
+  private mutating func announce() async throws {
     let total = counter.total
     try await record.save(.pulled) { _, state in state.totalSize = total }
     record.report()
@@ -93,12 +105,15 @@ struct SyncDownRun {
 
   /// Writes a page, the state and what goes with the end of a run in one transaction.
   private mutating func store(
-    _ page: SyncDownPage, known: FamiliarRecords.Found, isLast: Bool, orCancel next: Task<SyncDownPage?, any Error>?
+    _ page: SyncDownPage, known: [FamiliarRecords.Found], isLast: Bool, orCancel next: Task<SyncDownPage?, any Error>?
   ) async throws {
-    progress.stored(latestModification: SyncDownRun.latestModification(of: page), isLastPage: isLast)
-    counter.advance(page.records.count - known.count)
+    let latest = latestModification(of: page)
+    progress.stored(latestModification: isLast ? max(latest, newestChild) : latest, isLastPage: isLast)
+    for (i, part) in page.parts.enumerated() where places[i].isCounted {
+      counter.advance((part?.count ?? 0) - known[i].count)
+    }
     let step = PageStep(
-      page: page.records, known: known, idPath: target.fields.id, progress: progress, counter: counter, isLast: isLast,
+      page: page, places: places, known: known, progress: progress, counter: counter, isLast: isLast,
       now: environment.configuration.now())
     do {
       try await record.save(.pulled) { transaction, state in try step.apply(&state, in: transaction) }
@@ -112,52 +127,38 @@ struct SyncDownRun {
 
   /// Ends a run to which the target had nothing to say, or nothing more.
   private mutating func finishEmpty() async throws {
-    progress.stored(latestModification: TimeStamp.never, isLastPage: true)
-    let progress = progress, total = counter.total, now = environment.configuration.now()
-    try await record.save(.pulled) { transaction, state in
-      try transaction.finishLoading(soup: state.soupName)
-      state.totalSize = max(state.totalSize, total)
-      state.finish(progress, now: now)
+    progress.stored(latestModification: newestChild, isLastPage: true)
+    let end = PageStep(
+      page: SyncDownPage(parts: [], totalSize: 0), places: places, known: [], progress: progress, counter: counter,
+      isLast: true, now: environment.configuration.now())
+    try await record.save(.pulled) { transaction, state in try end.apply(&state, in: transaction) }
+  }
+}
+
+extension FetchContext {
+  /// - Throws: `StoreError` `.noSuchSoup`.
+  init(_ environment: RunEnvironment, places: [RecordPlace]) async throws {
+    try await self.init(
+      client: environment.client, store: environment.store, control: environment.control,
+      configuration: environment.configuration, places: places)
+  }
+
+  init(
+    client: any RestClient, store: Store, control: RunControl, configuration: SyncConfiguration, places: [RecordPlace]
+  ) async throws {
+    let plans = try await store.read { snapshot in
+      try places.map { place in
+        try snapshot.pagePlan(
+          soup: place.soup, idPath: place.fields.id, extraPaths: [place.fields.modificationDate], ownedKeys: LocalField.all)
+      }
     }
+    self.init(client: client, store: store, plans: plans, control: control, configuration: configuration)
   }
 }
 
-/// What one page does to the store, decided beforehand.
-private struct PageStep: Sendable {
-  let page: ScannedPage
-  let known: FamiliarRecords.Found
-  let idPath: String
-  let progress: SyncDownProgress
-  let counter: ProgressCounter
-  let isLast: Bool
-  let now: Int64
-
-  func apply(_ state: inout SyncState, in transaction: StoreTransaction) throws {
-    // Whether an entry is dirty is looked at here, in the transaction that would overwrite it.
-    let outcome = try transaction.storeRecords(
-      page, in: state.soupName, matchedBy: idPath, overlay: LocalField.overlay(syncId: state.id),
-      removing: [LocalField.lastError], keepDirty: state.options.mergeMode == .leaveIfChanged, owner: state.id,
-      expectedTotal: counter.total, skipping: known.unchanged)
-    state.counts.fetched += page.count - known.count
-    state.counts.stored += max(0, outcome.stored - known.echoes.count)
-    state.counts.skipped += outcome.keptDirty
-    state.counts.conflicting += outcome.keptDirty
-    state.totalSize = counter.total
-    state.progress = counter.percent
-    state.maxTimeStamp = progress.maxTimeStamp
-    state.coveredTimeStamp = progress.covered
-    guard isLast else { return }
-    try transaction.finishLoading(soup: state.soupName)
-    try transaction.forgetStaleEchoes(in: state.soupName)
-    state.finish(progress, now: now)
-  }
-}
-
-extension SyncState {
-  fileprivate mutating func finish(_ progress: SyncDownProgress, now: Int64) {
-    maxTimeStamp = progress.maxTimeStamp
-    coveredTimeStamp = progress.covered
-    self.progress = 100
-    enter(.done, now: now)
+extension Optional {
+  fileprivate func asyncMap<T>(_ transform: (Wrapped) async throws -> T) async rethrows -> T? {
+    guard let self else { return nil }
+    return try await transform(self)
   }
 }

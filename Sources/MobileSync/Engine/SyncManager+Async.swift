@@ -38,7 +38,7 @@ extension SyncManager {
     }
   }
 
-  private func finalState(
+  func finalState(
     _ start: @escaping @Sendable (SyncManager, @escaping Listener) throws -> Void
   ) async throws -> SyncState {
     try await withCheckedThrowingContinuation { continuation in
@@ -52,6 +52,13 @@ extension SyncManager {
           continuation.resume(throwing: error)
         }
       }
+    }
+  }
+
+  /// Runs something that blocks, away from the cooperative pool.
+  static func onStartQueue<T: Sendable>(_ body: @escaping @Sendable () throws -> T) async throws -> T {
+    try await withCheckedThrowingContinuation { continuation in
+      startQueue.async { continuation.resume(with: Result { try body() }) }
     }
   }
 

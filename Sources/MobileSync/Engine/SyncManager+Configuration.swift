@@ -1,10 +1,11 @@
 import JSON
 
 extension SyncManager {
-  /// Creates the syncs of a `usersyncs.json` or `globalsyncs.json` that do not exist yet; none is started.
+  /// Creates the syncs of a `usersyncs.json` or `globalsyncs.json` and brings those that exist up to date; none is started.
   ///
-  /// Each entry is checked by itself: a bad one does not keep the others out. A sync that exists stays as it is, also when
-  /// the file says something else by now; that is logged.
+  /// Each entry is checked by itself: a bad one does not keep the others out. A sync that exists and is defined otherwise takes
+  /// the file's definition, unless it is running; that is logged, and listeners of ``updates(named:)`` get the new state. When it
+  /// gets its records from somewhere else now, it starts from the beginning.
   ///
   /// - Parameter fileName: For the messages.
   /// - Returns: One message for each entry that was refused, and one when the file holds no list of syncs.
@@ -45,16 +46,35 @@ extension SyncManager {
     if type == .syncDown, target == nil { throw SyncError(.invalidArguments, "'target' is missing") }
     let new = try newState(type, target ?? [:], options, soup, name)
     if let existing = try getSyncStatus(.name(name)) {
-      if !existing.hasDefinition(of: new) {
-        configuration.logger.warning(
-          "\(fileName): sync '\(name)' exists with another definition and stays as it is; delete it to use the new one")
-      }
+      if !existing.hasDefinition(of: new) { try redefine(existing.id, as: new, fileName) }
       return
     }
     switch type {
     case .syncDown: try createSyncDown(target: target ?? [:], options: options, soupName: soup, syncName: name)
     case .syncUp: try createSyncUp(target: target, options: options, soupName: soup, syncName: name)
     }
+  }
+
+  /// Gives a stored sync another definition.
+  /// - Throws: ``SyncError`` `.alreadyRunning`, `.runningElsewhere`: the old one stays then.
+  private func redefine(_ id: Int64, as new: SyncState, _ fileName: String) throws {
+    let now = configuration.now()
+    let changed = try store.writeBlocking(.synced) { transaction -> SyncState? in
+      guard let stored = try SyncsSoup.find(.id(id), in: transaction) else { return nil }
+      try checkNotRunning(stored.id, now: now, transaction)
+      var state = new
+      state.id = id
+      if stored.type == new.type, stored.target == new.target, stored.soupName == new.soupName {
+        state.keepProgress(of: stored)
+      }
+      try SyncsSoup.save(state, in: transaction)
+      return state
+    }
+    guard let changed else { return }
+    configuration.logger.notice(
+      "\(fileName): sync '\(new.name ?? "")' has the file's new definition from now on",
+      metadata: ["sync": "\(id)", "startsOver": "\(changed.status == .new)"])
+    hub.tell(changed)
   }
 
   private func object(_ entry: JSONValue, _ key: String) throws -> JSONObject? {
@@ -67,6 +87,21 @@ extension SyncManager {
 }
 
 extension SyncState {
+  /// For a definition that changes nothing about where records come from or go to.
+  fileprivate mutating func keepProgress(of other: SyncState) {
+    status = other.status
+    progress = other.progress
+    totalSize = other.totalSize
+    maxTimeStamp = other.maxTimeStamp
+    coveredTimeStamp = other.coveredTimeStamp
+    ghostsCheckedUntil = other.ghostsCheckedUntil
+    startTime = other.startTime
+    endTime = other.endTime
+    error = other.error
+    counts = other.counts
+    limitInfo = other.limitInfo
+  }
+
   fileprivate func hasDefinition(of other: SyncState) -> Bool {
     type == other.type && target == other.target && options == other.options && soupName == other.soupName
   }

@@ -19,8 +19,10 @@ extension SyncManager {
   /// Accepts syncs again after ``stop()``.
   ///
   /// - Parameter restartStopped: Also runs every sync whose status is STOPPED. One that cannot start is logged and passed over.
+  /// - Returns: The ids of the syncs that run again.
   /// - Throws: ``SyncError`` `.cannotRestart` when it was not stopped.
-  public func restart(restartStopped: Bool, onUpdate: @escaping Listener) throws {
+  @discardableResult
+  public func restart(restartStopped: Bool, onUpdate: @escaping Listener) throws -> [Int64] {
     let wasAccepting = shared.withLock { shared in
       defer { shared.isAccepting = true }
       return shared.isAccepting
@@ -28,12 +30,13 @@ extension SyncManager {
     guard !wasAccepting else {
       throw SyncError(.cannotRestart, "restart() called on a sync manager that has state: accepting_syncs")
     }
-    guard restartStopped else { return }
-    for state in try store.readBlocking({ try SyncsSoup.all(.stopped, in: $0) }) {
+    guard restartStopped else { return [] }
+    return try store.readBlocking({ try SyncsSoup.all(.stopped, in: $0) }).compactMap { state -> Int64? in
       do {
-        try reSync(.id(state.id), onUpdate: onUpdate)
+        return try reSync(.id(state.id), onUpdate: onUpdate).id
       } catch {
         configuration.logger.warning("sync \(state.id) was not restarted: \(error)")
+        return nil
       }
     }
   }
@@ -45,6 +48,17 @@ extension SyncManager {
     let tasks = shared.withLock { Array($0.tasks.values) }
     for task in tasks { task.cancel() }
     for task in tasks { await task.value }
+    hub.end()
+    forgetInstance()
+  }
+
+  /// Calls `body` once none of these syncs runs any more and their listeners have had their last call.
+  public func whenEnded(_ ids: [Int64], _ body: @escaping @Sendable () -> Void) {
+    let runs = shared.withLock { shared in ids.compactMap { shared.runs[$0] } }
+    launch {
+      for run in runs { await run.value }
+      body()
+    }
   }
 
   /// Waits until nothing runs, without stopping anything.

@@ -4,7 +4,8 @@ import SmartStore
 
 extension SyncManager {
   /// Removes the clean entries a sync down brought that the server would no longer send: deleted there, or no longer in
-  /// the target's scope. Entries with local changes stay. The sync state is not touched.
+  /// the target's scope. Entries with local changes stay. The sync state stays as it is but for
+  /// ``SyncState/ghostsCheckedUntil``.
   ///
   /// - Parameter completion: Called once, from the run's task: the number of entries removed, or why it ended before.
   /// - Throws: ``SyncError`` `.managerStopped`, `.noSuchSync`, `.wrongSyncType`, `.alreadyRunning`.
@@ -22,12 +23,14 @@ extension SyncManager {
     let target = try TargetRegistry.down(state.target)
     let control = RunControl()
     try reserve(state.id, control)
-    let ticket = turns.book(state.soupName)
+    let ticket = turns.book(target.places(state.soupName).map(\.soup))
     launch {
       let result: Result<Int, SyncError>
       do {
         try await self.waitTurn(ticket, control)
-        let run = GhostRun(store: self.store, client: self.client, control: control, state: state, target: target)
+        let run = GhostRun(
+          store: self.store, client: self.client, control: control, configuration: self.configuration, state: state,
+          target: target)
         result = .success(try await run.perform())
       } catch {
         result = .failure(control.isStopping ? SyncError(.stopped, "the sync was stopped") : SyncError(wrapping: error))

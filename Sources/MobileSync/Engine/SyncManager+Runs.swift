@@ -39,13 +39,35 @@ extension SyncManager {
   public func reSync(_ reference: SyncReference, onUpdate: @escaping Listener) throws -> SyncState {
     try checkAccepting()
     guard let found = try getSyncStatus(reference) else { throw SyncError.noSuchSync(reference) }
+    return try start(found.id, onUpdate) { stored in
+      var state = stored
+      state.totalSize = -1
+      return state
+    }
+  }
+
+  /// Runs a sync from where the given state stands, whatever its row says by now.
+  /// - Returns: The state at the start: RUNNING.
+  /// - Throws: ``SyncError`` `.managerStopped`, `.noSuchSync`, `.alreadyRunning`, `.runningElsewhere`.
+  @discardableResult
+  public func runSync(_ state: SyncState, onUpdate: @escaping Listener) throws -> SyncState {
+    try checkAccepting()
+    return try start(state.id, onUpdate) { _ in state }
+  }
+
+  private func start(
+    _ id: Int64, _ onUpdate: @escaping Listener, from state: (SyncState) -> SyncState
+  ) throws -> SyncState {
     let control = RunControl()
-    try reserve(found.id, control)
+    try reserve(id, control)
     do {
-      let start = try prepare(found.id)
+      let start = try store.writeBlocking(.synced) { transaction in
+        guard let stored = try SyncsSoup.find(.id(id), in: transaction) else { throw SyncError.noSuchSync(.id(id)) }
+        return try enter(state(stored), in: transaction)
+      }
       return begin(start, control, onUpdate)
     } catch {
-      release(found.id)
+      release(id)
       throw error
     }
   }
@@ -87,14 +109,6 @@ extension SyncManager {
     }
   }
 
-  private func prepare(_ id: Int64) throws -> Start {
-    try store.writeBlocking(.synced) { transaction in
-      guard var state = try SyncsSoup.find(.id(id), in: transaction) else { throw SyncError.noSuchSync(.id(id)) }
-      state.totalSize = -1
-      return try enter(state, in: transaction)
-    }
-  }
-
   private func enter(_ stored: SyncState, in transaction: StoreTransaction) throws -> Start {
     let now = configuration.now()
     let lease = try leases.acquire(stored.id, now: now, duration: configuration.leaseMs, in: transaction)
@@ -118,49 +132,83 @@ extension SyncManager {
     guard isFree else { throw SyncError.alreadyRunning(id) }
   }
 
-  func release(_ id: Int64) { shared.withLock { $0.active[id] = nil } }
+  func release(_ id: Int64) {
+    shared.withLock { shared in
+      shared.active[id] = nil
+      shared.queued.remove(id)
+    }
+  }
 
   private func begin(_ start: Start, _ control: RunControl, _ onUpdate: @escaping Listener) -> SyncState {
-    let meter = RequestMeter()
+    let meter = RequestMeter(), hub = hub
+    let listener: Listener = { state in
+      onUpdate(state)
+      hub.tell(state)
+    }
     let environment = RunEnvironment(
       store: store, client: MeteredClient(client: client, meter: meter), control: control,
-      configuration: configuration, onUpdate: onUpdate)
-    let ticket = turns.book(start.state.soupName)
-    onUpdate(start.state)
-    launch {
+      configuration: configuration, onUpdate: listener)
+    let soups = SyncManager.soups(of: start.state), ticket = turns.book(soups)
+    var state = start.state
+    state.isQueued = turns.isWaiting(ticket)
+    if state.isQueued { shared.withLock { _ = $0.queued.insert(state.id) } }
+    listener(state)
+    let run = launch {
       await RequestMeter.$current.withValue(meter) {
-        await self.run(start, environment, ticket)
+        await self.run(start, environment, soups, ticket)
       }
     }
-    return start.state
+    shared.withLock { $0.runs[state.id] = run }
+    return state
+  }
+
+  /// The soups that a run of a sync writes to.
+  static func soups(of state: SyncState) -> [String] {
+    switch state.type {
+    case .syncDown: return (try? TargetRegistry.down(state.target).places(state.soupName).map(\.soup)) ?? [state.soupName]
+    case .syncUp:
+      let info = (try? TargetRegistry.families(state.target))?.info
+      return info.map { [$0.parent.soup, $0.children.soup] } ?? [state.soupName]
+    }
   }
 
   /// Starts a task that ``shutdown()`` waits for.
-  func launch(_ work: @escaping @Sendable () async -> Void) {
+  @discardableResult
+  func launch(_ work: @escaping @Sendable () async -> Void) -> Task<Void, Never> {
     shared.withLock { shared in
       shared.lastTask += 1
       let number = shared.lastTask
-      shared.tasks[number] = Task {
+      let task = Task {
         await work()
         self.shared.withLock { $0.tasks[number] = nil }
       }
+      shared.tasks[number] = task
+      return task
     }
   }
 
   // MARK: Running
 
   /// One run from its place in the line to the last report.
-  private func run(_ start: Start, _ environment: RunEnvironment, _ ticket: SoupTurns.Ticket) async {
-    var record = RunRecord(environment: environment, lease: start.lease, state: start.state)
+  private func run(
+    _ start: Start, _ environment: RunEnvironment, _ soups: [String], _ ticket: SoupTurns.Ticket
+  ) async {
+    var record = RunRecord(environment: environment, soups: soups, lease: start.lease, state: start.state)
     do {
       try await waitTurn(ticket, environment.control)
+      shared.withLock { _ = $0.queued.remove(start.state.id) }
       switch start.state.type {
       case .syncDown:
         var run = try SyncDownRun(record, previousRunEnded: start.previousRunEnded)
         try await run.perform(into: &record)
       case .syncUp:
-        var run = try SyncUpRun(record)
-        try await run.perform(into: &record)
+        if let target = try TargetRegistry.families(start.state.target) {
+          var run = FamilyUpRun(record, target)
+          try await run.perform(into: &record)
+        } else {
+          var run = try SyncUpRun(record)
+          try await run.perform(into: &record)
+        }
       }
     } catch {
       await record.end(error)

@@ -14,6 +14,7 @@ public final class SyncManager: Sendable {
   let configuration: SyncConfiguration
   let leases = SyncLeases()
   let turns = SoupTurns()
+  let hub = SyncUpdates()
   let shared = Mutex(Shared())
 
   /// What the runs and the callers share. A lock guards a few lines of memory, never a store call or a callback.
@@ -21,9 +22,13 @@ public final class SyncManager: Sendable {
     var isAccepting = true
     /// Queued, running, and cleaning ghosts. A sync is in here at most once.
     var active: [Int64: RunControl] = [:]
+    /// Of these, those that wait for others of their soups.
+    var queued: Set<Int64> = []
     /// Every task that has not returned yet, its last callback included.
     var tasks: [Int: Task<Void, Never>] = [:]
     var lastTask = 0
+    /// The task of each sync's last run.
+    var runs: [Int64: Task<Void, Never>] = [:]
   }
 
   /// Prepares the store. Syncs that are RUNNING although nobody runs them become STOPPED: their process died.
@@ -51,7 +56,9 @@ public final class SyncManager: Sendable {
 
   /// The stored state; nil when there is no such sync.
   public func getSyncStatus(_ reference: SyncReference) throws -> SyncState? {
-    try store.readBlocking { try SyncsSoup.find(reference, in: $0) }
+    var state = try store.readBlocking { try SyncsSoup.find(reference, in: $0) }
+    if let id = state?.id { state?.isQueued = shared.withLock { $0.queued.contains(id) } }
+    return state
   }
 
   public func hasSyncWithName(_ name: String) throws -> Bool { try getSyncStatus(.name(name)) != nil }
@@ -100,13 +107,14 @@ public final class SyncManager: Sendable {
     switch type {
     case .syncDown: json = try TargetRegistry.down(target).json
     case .syncUp:
-      let target = try TargetRegistry.up(target)
-      guard options.fieldlist != nil || target.createFieldlist != nil || target.updateFieldlist != nil else {
+      let families = try TargetRegistry.families(target)
+      let lists = try families?.parents ?? TargetRegistry.up(target).settings
+      guard options.fieldlist != nil || lists.createFieldlist != nil || lists.updateFieldlist != nil else {
         throw SyncError(
           .noFieldlist,
           "No fields specified: give the options a fieldlist, or the target a createFieldlist and an updateFieldlist")
       }
-      json = target.json
+      json = families?.json ?? lists.json
     }
     return SyncState(type: type, name: syncName, target: json, options: options, soupName: soupName)
   }
@@ -120,16 +128,21 @@ public final class SyncManager: Sendable {
     }
   }
 
+  /// - Throws: ``SyncError`` `.alreadyRunning`, `.runningElsewhere`.
+  func checkNotRunning(_ id: Int64, now: Int64, _ transaction: StoreTransaction) throws {
+    if isRunning(id) { throw SyncError.alreadyRunning(id) }
+    if let lease = try transaction.lease(SyncLeases.name(id)), leases.isHeld(lease, now: now) {
+      throw SyncError(.runningElsewhere, "sync \(id) is still running in another process", isRetryable: true)
+    }
+  }
+
   /// Removes a saved sync; the records it brought stay. An unknown one is no error.
   /// - Throws: ``SyncError`` `.alreadyRunning`, `.runningElsewhere`.
   public func deleteSync(_ reference: SyncReference) throws {
     let now = configuration.now()
     try store.writeBlocking(.synced) { transaction in
       guard let state = try SyncsSoup.find(reference, in: transaction) else { return }
-      if isRunning(state.id) { throw SyncError.alreadyRunning(state.id) }
-      if let lease = try transaction.lease(SyncLeases.name(state.id)), leases.isHeld(lease, now: now) {
-        throw SyncError(.runningElsewhere, "sync \(state.id) is still running in another process", isRetryable: true)
-      }
+      try checkNotRunning(state.id, now: now, transaction)
       try transaction.remove([state.id], from: SyncsSoup.name)
     }
   }

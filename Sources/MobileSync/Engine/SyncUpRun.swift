@@ -7,7 +7,7 @@ import SmartStore
 /// The entries are chosen at the start, by id; what becomes dirty later waits for the next run.
 struct SyncUpRun {
   private var record: RunRecord
-  private let target: any SyncUpTarget
+  private var target: any SyncUpTarget
   private let plan: DirtyBatch.Plan
   /// Records that are done with, whatever became of them.
   private var counter = ProgressCounter(total: 0)
@@ -18,17 +18,21 @@ struct SyncUpRun {
   init(_ record: RunRecord) throws {
     self.record = record
     target = try TargetRegistry.up(record.state.target)
-    let fieldlist = record.state.options.fieldlist
-    plan = DirtyBatch.Plan(
-      fields: target.fields, externalIdField: target.externalIdFieldName,
-      create: target.createFieldlist ?? fieldlist, update: target.updateFieldlist ?? fieldlist)
+    plan = target.settings.plan(fieldlist: record.state.options.fieldlist)
+  }
+
+  private func context(_ mergeMode: MergeMode? = nil) -> UploadContext {
+    UploadContext(
+      client: environment.client, control: environment.control, configuration: environment.configuration,
+      mergeMode: mergeMode ?? state.options.mergeMode)
   }
 
   /// Runs to the end; the state DONE is then saved and not yet reported.
   /// - Throws: Whatever ended the run before. What was uploaded by then is written back.
   mutating func perform(into record: inout RunRecord) async throws {
     defer { record = self.record }
-    let lost = LostCreates(target: target, plan: plan, soupName: state.soupName)
+    target = try await target.prepared(in: context())
+    let lost = LostCreates(fields: target.fields, plan: plan, soupName: state.soupName)
     let inDoubt = try await lost.resolve(&self.record)
     let soup = state.soupName
     let ids = try await environment.store.read { try $0.dirtyEntryIds(in: soup) }
@@ -36,7 +40,7 @@ struct SyncUpRun {
     try await self.record.save(.pulled) { _, state in state.totalSize = ids.count }
     self.record.report()
     let verdicts = try await verdicts(for: ids.filter { !inDoubt.contains($0) }, inDoubt)
-    try await upload(UploadChunk.chunks(of: ids, verdicts, size: target.maxBatchSize))
+    try await upload(UploadChunk.chunks(of: ids, verdicts, size: target.settings.maxBatchSize))
     let now = environment.configuration.now()
     try await self.record.save(.pulled) { _, state in
       state.progress = 100
@@ -94,21 +98,13 @@ struct SyncUpRun {
   private func changedOnServer(_ batch: DirtyBatch) async throws -> [Int64: UploadVerdict] {
     let asked = (0..<batch.count).filter { !batch.flags($0).isCreated && batch.serverId($0) != nil }
     var verdicts: [Int64: UploadVerdict] = [:]
-    for type in Set(asked.map(batch.type)).sorted() {
-      let indices = asked.filter { batch.type($0) == type }
-      let remote: [RemoteRecord]
-      do {
-        remote = try await target.remoteRecords(
-          type: type, ids: indices.compactMap(batch.serverId), through: environment.client)
-      } catch let error as RestError where error.status == 404 || error.serverCode == "INVALID_TYPE" {
-        // The server does not know the type: these records are wrong, the others are not.
-        let item = UploadResult.failure(error.serverCode ?? "NOT_FOUND", error.message)
-        for i in indices { verdicts[batch.entryIds[i]] = .refused(item) }
-        continue
-      }
-      for (i, remote) in zip(indices, remote)
-      where !LeaveIfChanged.mayUpload(batch.flags(i), localStamp: batch.stamp(i), remote: remote) {
-        verdicts[batch.entryIds[i]] = .conflicting
+    for (i, found) in try await RemoteLookup.find(asked, of: batch, target, in: context()) {
+      switch found {
+      case .refused(let result): verdicts[batch.entryIds[i]] = .refused(result)
+      case .record(let remote):
+        if !LeaveIfChanged.mayUpload(batch.flags(i), localStamp: batch.stamp(i), remote: remote) {
+          verdicts[batch.entryIds[i]] = .conflicting
+        }
       }
     }
     return verdicts
@@ -147,11 +143,11 @@ struct UploadChunk: Sendable {
 extension SyncUpRun {
   /// Sends a batch and writes every answer back, also when a later request of the batch fails.
   private mutating func send(_ batch: DirtyBatch, of chunk: UploadChunk) async throws {
-    var upload = BatchUpload(batch: batch, target: target, mergeMode: state.options.mergeMode)
+    var upload = BatchUpload(batch: batch, target: target, in: context())
     upload.hold(chunk.held)
     try await journal(upload)
-    var failure = await upload.send(through: environment.client)
-    if failure == nil { failure = await upload.findGone(through: environment.client) }
+    var failure = await upload.send()
+    if failure == nil { failure = await upload.findGone() }
     let recreate = try await writeBack(upload)
     if let failure { throw failure }
     if !recreate.isEmpty { try await sendAgain(recreate) }
@@ -161,9 +157,9 @@ extension SyncUpRun {
   private mutating func sendAgain(_ ids: [Int64]) async throws {
     let soup = state.soupName, plan = plan
     let batch = try await environment.store.read { try DirtyBatch($0.entries(ids, in: soup), plan: plan) }
-    var upload = BatchUpload(batch: batch, target: target, mergeMode: .leaveIfChanged)
+    var upload = BatchUpload(batch: batch, target: target, in: context(.leaveIfChanged))
     try await journal(upload)
-    let failure = await upload.send(through: environment.client)
+    let failure = await upload.send()
     _ = try await writeBack(upload)
     if let failure { throw failure }
   }
@@ -175,7 +171,7 @@ extension SyncUpRun {
     let records = upload.creates.map {
       UploadRecord(entryId: $0.entryId, version: $0.version, syncId: syncId, operation: "create", sentAt: now)
     }
-    guard !records.isEmpty else { return }
+    guard target.looksForLostCreates, !records.isEmpty else { return }
     try await record.save(.synced) { transaction, state in try transaction.journal(records, in: state.soupName) }
   }
 
@@ -200,7 +196,7 @@ extension SyncUpRun {
 }
 
 extension SyncCounts {
-  fileprivate mutating func count(_ outcome: UploadOutcome) {
+  mutating func count(_ outcome: UploadOutcome) {
     switch outcome {
     case .succeeded: succeeded += 1
     case .failed: failed += 1

@@ -59,6 +59,19 @@ public struct SOQLQuery: Sendable, Equatable {
   public var hasSelect: Bool { !(text(.select) ?? "").isEmpty }
   public var hasFrom: Bool { !(text(.from) ?? "").isEmpty }
   public var hasOrderBy: Bool { clauses[.orderBy] != nil }
+  /// True when its rows are sums of records: with `GROUP BY`, or `COUNT()` alone.
+  public var isAggregate: Bool {
+    clauses[.groupBy] != nil || SOQLQuery.withoutBlanks((clauses[.select] ?? []).joined()) == "count()"
+  }
+  /// True when nothing leaves records out: the type's every record is wanted, and no deleted one.
+  public var wantsEveryRecord: Bool {
+    [Clause.where, .with, .usingScope, .limit, .offset, .allRows].allSatisfy { clauses[$0] == nil }
+  }
+  /// The type behind `FROM`; nil with an alias or several types.
+  public var type: String? {
+    let words = (clauses[.from] ?? []).filter { !SOQLTokenizer.isBlank($0) }
+    return words.count == 1 && !words[0].contains(",") ? words[0] : nil
+  }
   /// True with `LIMIT` or `OFFSET`: which rows come then depends on their order.
   public var isLimited: Bool { clauses[.limit] != nil || clauses[.offset] != nil }
 
@@ -74,8 +87,12 @@ public struct SOQLQuery: Sendable, Equatable {
   /// True when the order is this field, ascending, and nothing else.
   public func isOrdering(by field: String) -> Bool {
     guard let order = clauses[.orderBy]?.joined() else { return false }
-    return String(String.UnicodeScalarView(order.unicodeScalars.filter { !SOQLTokenizer.isBlank($0) })).lowercased()
-      == field.lowercased()
+    return SOQLQuery.withoutBlanks(order) == field.lowercased()
+  }
+
+  /// In lower case.
+  private static func withoutBlanks(_ text: String) -> String {
+    String(String.UnicodeScalarView(text.unicodeScalars.filter { !SOQLTokenizer.isBlank($0) })).lowercased()
   }
 
   private static func selectsAllFields(_ tokens: [String]) -> Bool {

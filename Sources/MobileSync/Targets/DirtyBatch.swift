@@ -107,6 +107,25 @@ final class DirtyBatch: Sendable {
     return out
   }
 
+  /// One record for a request of its own: the type and the id are in the address, and so is an upsert's external id.
+  func body(_ i: Int, _ action: UploadAction, adding more: JSONObject = [:]) -> [UInt8] {
+    var out: [UInt8] = []
+    text.withUnsafeBytes { appendFields(i, action, except: action == .upsert ? plan.externalIdField : nil, $0, to: &out) }
+    for (key, value) in more {
+      appendKey(key, to: &out)
+      value.append(to: &out)
+    }
+    // Each member has a comma in front.
+    return [UInt8(ascii: "{")] + out.dropFirst() + [UInt8(ascii: "}")]
+  }
+
+  /// The external id as text; empty without one.
+  func externalId(_ i: Int) -> String {
+    let found = value(i, Plan.Field.externalId)
+    if found.kind == .number { return text.withUnsafeBytes { String(decoding: found.slice(in: $0), as: UTF8.self) } }
+    return string(i, Plan.Field.externalId) ?? ""
+  }
+
   private func appendRecord(
     _ i: Int, _ action: UploadAction, _ externalIdField: String?, _ bytes: UnsafeRawBufferPointer, to out: inout [UInt8]
   ) {
@@ -121,12 +140,18 @@ final class DirtyBatch: Sendable {
       appendKey(externalIdField, to: &out)
       value(i, Plan.Field.externalId).appendJSON(from: bytes, to: &out)
     }
+    appendFields(i, action, except: externalIdField, bytes, to: &out)
+    out.append(UInt8(ascii: "}"))
+  }
+
+  private func appendFields(
+    _ i: Int, _ action: UploadAction, except externalIdField: String?, _ bytes: UnsafeRawBufferPointer, to out: inout [UInt8]
+  ) {
     let list = (action == .update ? plan.update : plan.create) ?? []
     let first = Plan.Field.first + (action == .update ? (plan.create ?? []).count : 0)
     for (n, field) in list.enumerated() where field != externalIdField {
       appendMember(i, field, value(i, first + n), bytes, to: &out)
     }
-    out.append(UInt8(ascii: "}"))
   }
 
   private func appendMember(

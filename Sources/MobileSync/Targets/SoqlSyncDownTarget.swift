@@ -44,12 +44,18 @@ struct SoqlSyncDownTarget: SyncDownTarget {
     var query = SOQLQuery(text)
     guard query.hasSelect else { throw SyncError(.invalidTarget, "No field selected: \(text)") }
     guard query.hasFrom else { throw SyncError(.invalidTarget, "No table specified: \(text)") }
+    guard !query.isAggregate else {
+      throw SyncError(
+        .invalidTarget, "soql target: a query with GROUP BY or COUNT() brings no records that could be synced: \(text)")
+    }
     let original = query
     if !query.isSelecting(fields.modificationDate) { query = query.addingSelect(fields.modificationDate) }
     if !query.isSelecting(fields.id) { query = query.addingSelect(fields.id) }
     if !query.hasOrderBy { query = query.replacingOrderBy(fields.modificationDate) }
     return query == original ? text : query.text
   }
+
+  var isIncremental: Bool { true }
 
   var isSortedByModification: Bool { SOQLQuery(query).isOrdering(by: fields.modificationDate) }
 
@@ -65,72 +71,20 @@ struct SoqlSyncDownTarget: SyncDownTarget {
     return (ids.isLimited ? ids : ids.replacingOrderBy("")).text
   }
 
+  var deletions: DeletionFeed? {
+    let query = SOQLQuery(query)
+    guard query.wantsEveryRecord, let type = query.type, fields.id == "Id" else { return nil }
+    return DeletionFeed(type: type, idField: fields.id)
+  }
+
   // MARK: Fetching
 
-  func nextPage(
-    since: Int64, after last: SyncDownPage?, in context: FetchContext
-  ) async throws -> SyncDownPage? {
-    let requests = context.client.requests
-    guard let last else {
-      return try await page(requests.query(soql: query(since: since), batchSize: maxBatchSize), context)
-    }
-    guard let next = last.continuation else { return nil }
-    return try await page(requests.queryMore(next), context)
+  func start(since: Int64, in context: FetchContext) async throws -> SyncDownPage? {
+    try await QueryPages.first(
+      context.client.requests.query(soql: query(since: since), batchSize: maxBatchSize), in: context)
   }
 
-  private func page(_ request: RestRequest, _ context: FetchContext) async throws -> SyncDownPage {
-    let clock = ContinuousClock()
-    let sent = clock.now
-    let response = try await context.client.send(request)
-    let waited = sent.duration(to: clock.now)
-    let date = response.header("Date").flatMap { TimeStamp.milliseconds(httpDate: $0) }
-    let page = try context.plan.scan(response)
-    guard let total = page.envelope(0)?.integerValue, total >= 0 else {
-      throw response.invalidBody("the answer to a query has no 'totalSize'")
-    }
-    return SyncDownPage(
-      records: page, totalSize: Int(clamping: total), continuation: page.envelope(1)?.stringValue,
-      serverTime: date.map { $0 - waited.milliseconds })
-  }
-
-  func remoteIds(among localIds: [String], in context: FetchContext) async throws -> Set<String> {
-    var ids = Set<String>()
-    var request: RestRequest? = context.client.requests.query(soql: ghostQuery, batchSize: maxBatchSize)
-    var reader = IdPageReader(idPath: fields.id)
-    while let next = request {
-      try context.control.check()
-      let response = try await context.client.send(next)
-      let more = try reader.read(response, into: &ids)
-      request = more.map { context.client.requests.queryMore($0) }
-    }
-    return ids
-  }
-}
-
-extension Duration {
-  var milliseconds: Int64 { components.seconds * 1000 + components.attoseconds / 1_000_000_000_000_000 }
-}
-
-/// Reads the ids out of pages of a query.
-struct IdPageReader {
-  private var scanner: RecordScanner
-
-  init(idPath: String) { scanner = RecordScanner(plan: ScanPlan(paths: [idPath])) }
-
-  /// - Returns: Where the next page is.
-  mutating func read(_ response: RestResponse, into ids: inout Set<String>) throws -> String? {
-    do {
-      return try response.body.withUnsafeBytes { bytes in
-        guard try scanner.scanPage(bytes, recordsKey: "records", envelopeKeys: ["nextRecordsUrl"]) else {
-          throw response.invalidBody("the answer to a query has no 'records'")
-        }
-        for i in scanner.records.indices {
-          if let id = scanner.value(record: i, field: 0).string(in: bytes) { ids.insert(id) }
-        }
-        return scanner.envelope[0].string(in: bytes)
-      }
-    } catch let error as ScanError {
-      throw response.invalidBody("\(error.message) at byte \(error.offset)")
-    }
+  func remoteIds(among localIds: [[String]], in context: FetchContext) async throws -> [Set<String>] {
+    [try await QueryPages.ids(of: ghostQuery, path: fields.id, batchSize: maxBatchSize, in: context)]
   }
 }

@@ -1,43 +1,129 @@
 import JSON
 import RestClient
 import SmartStore
+import Synchronization
 
 /// Where a sync down gets its records. It fetches; storing and merging belong to the sync. A fresh one is made for each run.
+///
+/// A new kind is one file beside this one and one line in ``TargetRegistry``.
 protocol SyncDownTarget: Sendable {
   /// As stored: normalised, with the names of the id and date fields.
   var json: JSONObject { get }
+  /// The id and date fields of its records, unless ``places(_:)`` says otherwise.
   var fields: TargetFields { get }
   /// Records come oldest modification first, so that each page moves the stamp from which a later run goes on.
   var isSortedByModification: Bool { get }
+  /// A later run asks only for what changed since. The others bring everything each time, and all of it counts.
+  var isIncremental: Bool { get }
+  /// The total announced is of candidates: those that turn out to be unchanged do not leave it.
+  var announcesCandidates: Bool { get }
+  /// There can be ghosts among its records.
+  var hasGhosts: Bool { get }
 
-  /// The page behind `last`, or the first one.
+  /// The server's record of deletions, where it tells of every ghost there can be; nil otherwise.
+  var deletions: DeletionFeed? { get }
+
+  /// The soups it fills, the one whose records count most first.
+  /// - Parameter soupName: The sync's own soup.
+  func places(_ soupName: String) -> [RecordPlace]
+
+  /// The first page.
   ///
   /// - Parameter since: Only what was modified later, ms since 1970 UTC; -1 for everything.
-  /// - Returns: nil when there is no more.
-  /// - Throws: `RestError`, ``SyncError`` `.unexpectedAnswer`.
-  func nextPage(since: Int64, after last: SyncDownPage?, in context: FetchContext) async throws -> SyncDownPage?
+  /// - Returns: nil when there is nothing to ask for. The page knows how to get the one behind it.
+  /// - Throws: `RestError`, ``SyncError``.
+  func start(since: Int64, in context: FetchContext) async throws -> SyncDownPage?
 
-  /// Ids that the server would send now, for finding ghosts.
-  /// - Parameter localIds: The candidates; a target may restrict its question to them.
-  func remoteIds(among localIds: [String], in context: FetchContext) async throws -> Set<String>
+  /// Ids that the server would send now, for finding ghosts: one set for each place.
+  /// - Parameter localIds: The candidates, by place; a target may restrict its question to them.
+  func remoteIds(among localIds: [[String]], in context: FetchContext) async throws -> [Set<String>]
+}
+
+extension SyncDownTarget {
+  var isSortedByModification: Bool { false }
+  var isIncremental: Bool { false }
+  var announcesCandidates: Bool { false }
+  var hasGhosts: Bool { true }
+  var deletions: DeletionFeed? { nil }
+
+  func places(_ soupName: String) -> [RecordPlace] { [RecordPlace(soup: soupName, fields: fields)] }
+}
+
+/// A soup that a target fills.
+struct RecordPlace: Sendable, Equatable {
+  let soup: String
+  let fields: TargetFields
+  /// Set for records that go with one of the first place: the field that holds their parent's id. They are not counted, and
+  /// with ``MergeMode/leaveIfChanged`` a parent and its children stay or are replaced together.
+  var parentIdField: String?
+
+  var isCounted: Bool { parentIdField == nil }
 }
 
 /// What a target may use while it fetches.
 struct FetchContext: Sendable {
   let client: any RestClient
-  /// Finds the values that the soup indexes and the engine asks for.
-  let plan: PagePlan
+  let store: Store
+  /// Finds the values that the soups index and the engine asks for: one for each place.
+  let plans: [PagePlan]
   /// Checked between the requests of a target that sends several.
   let control: RunControl
+  let configuration: SyncConfiguration
+  let firstAnswer = FirstAnswer()
+
+  /// The first place's.
+  var plan: PagePlan { plans[0] }
 }
 
 /// One page as it came, scanned: text and positions, no values.
 struct SyncDownPage: Sendable {
-  let records: ScannedPage
-  /// Of the whole answer, as the server announces it.
+  /// Gets the page behind; nil when there is none after all.
+  typealias Next = @Sendable () async throws -> SyncDownPage?
+
+  /// The records for each place of the target; nil where this page brings none.
+  let parts: [ScannedPage?]
+  /// For each record of the second place, the position of its parent on this page.
+  var parents: [Int] = []
+  /// Of the whole answer, as far as it is known by now.
   let totalSize: Int
-  /// Where the next page is; nil on the last one.
-  let continuation: String?
   /// The server's clock when it looked at its data at the latest possible, ms since 1970 UTC.
+  var serverTime: Int64?
+  /// nil on the last page.
+  var next: Next?
+}
+
+/// An answer and when the server gave it.
+struct TimedResponse: Sendable {
+  let response: RestResponse
+  /// See ``SyncDownPage/serverTime``.
   let serverTime: Int64?
+}
+
+/// When the server looked at its data for the first answer at the latest possible. Any thread.
+final class FirstAnswer: Sendable {
+  private let time = Mutex<Int64?>(nil)
+
+  /// ms since 1970 UTC, by the server's clock; nil before an answer, and when the first one had no date.
+  var serverTime: Int64? { time.withLock { $0 == Int64.min ? nil : $0 } }
+
+  func note(_ serverTime: Int64?) { time.withLock { $0 = $0 ?? serverTime ?? Int64.min } }
+}
+
+extension FetchContext {
+  /// Sends a request and takes down the server's time: what its `Date` says, less the time that passed.
+  func send(_ request: RestRequest) async throws -> TimedResponse {
+    try control.check()
+    let clock = ContinuousClock()
+    let sent = clock.now
+    let response = try await client.send(request)
+    let waited = sent.duration(to: clock.now)
+    let date = response.header("Date").flatMap { TimeStamp.milliseconds(httpDate: $0) }
+    let serverTime = date.map { $0 - waited.milliseconds }
+    firstAnswer.note(serverTime)
+    return TimedResponse(response: response, serverTime: serverTime)
+  }
+}
+
+extension Duration {
+  var milliseconds: Int64 { components.seconds * 1000 + components.attoseconds / 1_000_000_000_000_000 }
 }

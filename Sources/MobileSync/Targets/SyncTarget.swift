@@ -19,6 +19,13 @@ struct TargetFields: Sendable, Equatable {
     return name
   }
 
+  /// The JSON with both names, as stored targets have them.
+  func written(to json: JSONObject) -> JSONObject {
+    var json = json
+    write(to: &json)
+    return json
+  }
+
   /// Writes both names into a target's JSON, as stored targets have them.
   func write(to json: inout JSONObject) {
     json["idFieldName"] = .string(id)
@@ -31,45 +38,57 @@ extension JSONValue {
   var shownKind: String { stringValue.map { "'\($0)'" } ?? kindName }
 }
 
-/// Reads the kind of a target and makes the target. One place knows all kinds.
-enum TargetRegistry {
-  static func down(_ json: JSONObject) throws(SyncError) -> any SyncDownTarget {
-    guard let type = json["type"], !type.isNull else {
-      throw SyncError(.invalidTarget, "sync down target: 'type' is missing")
-    }
-    switch type.stringValue {
-    case "soql": return try SoqlSyncDownTarget(json)
-    case "sosl", "mru", "refresh", "layout", "metadata", "parent_children", "briefcase", "custom":
-      throw SyncError(.invalidTarget, "sync down target type \(type.shownKind) is not available in this version")
-    case "cache": throw SyncError(.invalidTarget, "Wrong target type: cache")
-    default: throw SyncError(.invalidTarget, "unknown sync down target type: \(type.shownKind)")
-    }
+/// Reads the keys of a target's JSON; each error names the target and the key.
+struct TargetReader {
+  let json: JSONObject
+  /// Such as `mru target`.
+  let label: String
+
+  /// - Throws: ``SyncError`` `.invalidTarget` when the key is missing, empty or no string.
+  func string(_ key: String) throws(SyncError) -> String {
+    guard let text = try optionalString(key), !text.isEmpty else { throw missing(key) }
+    return text
   }
 
-  static func up(_ json: JSONObject) throws(SyncError) -> any SyncUpTarget {
-    switch try upKind(json) {
-    case "collection": return try CollectionSyncUpTarget(json)
-    case let kind: throw SyncError(.invalidTarget, "sync up target type '\(kind)' is not available in this version")
-    }
+  func optionalString(_ key: String) throws(SyncError) -> String? {
+    guard let value = json[key], !value.isNull else { return nil }
+    guard let text = value.stringValue else { throw wrong(key, "a string", value) }
+    return text
   }
 
-  /// The kind by `type`, else by the class names of the mobile SDKs; the collection target when nothing says otherwise.
-  private static func upKind(_ json: JSONObject) throws(SyncError) -> String {
-    let type = json["type"].flatMap { $0.isNull ? nil : $0 }
-    let name = [json["androidImpl"], json["iOSImpl"]].lazy.compactMap { $0?.stringValue }.first { !$0.isEmpty }
-    let known = ["collection", "batch", "parent_children", "custom"]
-    if let type {
-      guard let word = type.stringValue, known.contains(word) || word == "rest" else {
-        throw SyncError(.invalidTarget, "unknown sync up target type: \(type.shownKind)")
-      }
-      if word != "rest" && word != "custom" { return word }
+  func fieldlist(_ key: String) throws(SyncError) -> [String] {
+    let label = label
+    guard let list = try SyncOptions.fieldlist(json[key], { SyncError(.invalidTarget, "\(label): '\(key)' " + $0) }) else {
+      throw missing(key)
     }
-    guard let name else { return type?.stringValue == "custom" ? "custom" : "collection" }
-    let classes = [
-      "CollectionSyncUpTarget": "collection", "BatchSyncUpTarget": "batch",
-      "ParentChildrenSyncUpTarget": "parent_children", "SyncUpTarget": "rest",
-    ]
-    let short = name.split(separator: ".").last.map(String.init) ?? name
-    return classes[short.hasPrefix("SF") ? String(short.dropFirst(2)) : short] ?? "custom"
+    return list
+  }
+
+  func object(_ key: String) throws(SyncError) -> JSONObject {
+    guard let value = json[key], !value.isNull else { throw missing(key) }
+    guard let object = value.objectValue else { throw wrong(key, "an object", value) }
+    return object
+  }
+
+  /// A positive integer, at most `limit`; `limit` too when the key is absent or null.
+  func count(_ key: String, limit: Int) throws(SyncError) -> Int {
+    guard let value = json[key], !value.isNull else { return limit }
+    guard let count = value.integerValue, count > 0 else {
+      throw SyncError(.invalidTarget, "\(label): '\(key)' must be a positive integer, got \(value.text)")
+    }
+    return min(limit, Int(clamping: count))
+  }
+
+  func wrong(_ key: String, _ expected: String, _ value: JSONValue) -> SyncError {
+    SyncError(.invalidTarget, "\(label): '\(key)' must be \(expected), got \(value.kindName)")
+  }
+
+  private func missing(_ key: String) -> SyncError { SyncError(.invalidTarget, "\(label): '\(key)' is missing") }
+}
+
+extension [String] {
+  /// The list with these fields behind it, where they are missing.
+  func including(_ fields: String...) -> [String] {
+    self + fields.filter { field in !contains { $0.lowercased() == field.lowercased() } }
   }
 }

@@ -3,15 +3,13 @@ import RestClient
 
 /// How local changes reach the server. It sends; choosing, journalling and writing back belong to the sync.
 protocol SyncUpTarget: Sendable {
-  /// As stored: normalised.
-  var json: JSONObject { get }
-  var fields: TargetFields { get }
-  /// Creates become upserts by this field, where a record has a value in it.
-  var externalIdFieldName: String? { get }
-  var createFieldlist: [String]? { get }
-  var updateFieldlist: [String]? { get }
-  /// Records sent and written back together.
-  var maxBatchSize: Int { get }
+  var settings: UploadSettings { get }
+
+  /// Whether a create without an answer is looked for on the server before it is sent again.
+  var looksForLostCreates: Bool { get }
+
+  /// The target as a run uses it: what has to be found out first is found out.
+  func prepared(in context: UploadContext) async throws -> any SyncUpTarget
 
   /// Splits the uploads of a batch into requests, in the order they are sent.
   func groups(_ uploads: [PlannedUpload]) -> [UploadGroup]
@@ -19,14 +17,50 @@ protocol SyncUpTarget: Sendable {
   /// Sends one group.
   /// - Returns: One result for each record of the group, in its order.
   /// - Throws: `RestError` when the request as a whole failed; its `outcome` says whether the server may have acted.
-  func send(_ group: UploadGroup, of batch: DirtyBatch, through client: any RestClient) async throws -> [UploadResult]
+  func send(_ group: UploadGroup, of batch: DirtyBatch, in context: UploadContext) async throws -> [UploadResult]
 
-  /// What the server has of some records.
-  /// - Returns: One for each id, in order.
+  /// What the server has of some records, all of one type and with ids of the server's.
+  /// - Returns: One for each index, in order.
   /// - Throws: `RestError`.
   func remoteRecords(
-    type: String, ids: [String], through client: any RestClient
+    type: String, _ indices: [Int], of batch: DirtyBatch, in context: UploadContext
   ) async throws -> [RemoteRecord]
+}
+
+extension SyncUpTarget {
+  var fields: TargetFields { settings.fields }
+  var looksForLostCreates: Bool { true }
+  func prepared(in context: UploadContext) async throws -> any SyncUpTarget { self }
+
+  /// One request for up to 2,000 records.
+  func remoteRecords(
+    type: String, _ indices: [Int], of batch: DirtyBatch, in context: UploadContext
+  ) async throws -> [RemoteRecord] {
+    let ids = indices.map { batch.serverId($0) ?? "" }
+    var found: [RemoteRecord] = []
+    for start in stride(from: 0, to: ids.count, by: CollectionSyncUpTarget.largestRetrieve) {
+      let slice = Array(ids[start..<min(start + CollectionSyncUpTarget.largestRetrieve, ids.count)])
+      let response = try await context.client.send(
+        context.client.requests.collectionRetrieve(type: type, ids: slice, fields: [fields.modificationDate]))
+      guard let items = try response.json().arrayValue, items.count == slice.count else {
+        throw response.invalidBody("expected one element for each of \(slice.count) ids")
+      }
+      found += items.map { item in
+        if item.isNull { return .deleted }
+        let stamp = item[fields.modificationDate]?.stringValue.flatMap { TimeStamp.milliseconds($0) }
+        return stamp.map { .modified($0) } ?? .unknown
+      }
+    }
+    return found
+  }
+}
+
+/// What a target sends with.
+struct UploadContext: Sendable {
+  let client: any RestClient
+  let control: RunControl
+  let configuration: SyncConfiguration
+  var mergeMode: MergeMode
 }
 
 /// One record of a batch and what is to be done with it.
@@ -37,11 +71,37 @@ struct PlannedUpload: Sendable, Equatable {
   let type: String
 }
 
-/// Records that travel in one request.
+/// Records that travel in one request; never empty.
 struct UploadGroup: Sendable, Equatable {
-  let action: UploadAction
-  /// Of all records, where the request names it; else of the first.
-  let type: String
+  let uploads: [PlannedUpload]
+
   /// Positions in the batch.
-  let indices: [Int]
+  var indices: [Int] { uploads.map(\.index) }
+}
+
+/// Asks what the server has of records, type by type: a type that the server does not know concerns its own records only.
+enum RemoteLookup {
+  enum Found: Sendable, Equatable {
+    case record(RemoteRecord)
+    case refused(UploadResult)
+  }
+
+  /// - Parameter indices: Records with an id of the server's.
+  /// - Throws: `RestError`.
+  static func find(
+    _ indices: [Int], of batch: DirtyBatch, _ target: any SyncUpTarget, in context: UploadContext
+  ) async throws -> [Int: Found] {
+    var found: [Int: Found] = [:]
+    for type in Set(indices.map(batch.type)).sorted() {
+      let asked = indices.filter { batch.type($0) == type }
+      do {
+        let remote = try await target.remoteRecords(type: type, asked, of: batch, in: context)
+        for (i, record) in zip(asked, remote) { found[i] = .record(record) }
+      } catch let error as RestError where error.status == 404 || error.serverCode == "INVALID_TYPE" {
+        let result = UploadResult.failure(error.serverCode ?? "NOT_FOUND", error.message)
+        for i in asked { found[i] = .refused(result) }
+      }
+    }
+    return found
+  }
 }

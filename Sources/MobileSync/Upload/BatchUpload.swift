@@ -10,16 +10,16 @@ struct BatchUpload: Sendable {
 
   let batch: DirtyBatch
   private let target: any SyncUpTarget
-  private let mergeMode: MergeMode
+  private let context: UploadContext
   private let planned: [PlannedUpload]
   private(set) var answers: [Answer] = []
   /// Creates that were sent without an answer: the server may have them.
   private(set) var unsettled: Set<Int64> = []
 
-  init(batch: DirtyBatch, target: any SyncUpTarget, mergeMode: MergeMode) {
+  init(batch: DirtyBatch, target: any SyncUpTarget, in context: UploadContext) {
     self.batch = batch
     self.target = target
-    self.mergeMode = mergeMode
+    self.context = context
     var planned: [PlannedUpload] = []
     for i in 0..<batch.count {
       let action = batch.action(i)
@@ -42,12 +42,18 @@ struct BatchUpload: Sendable {
   /// What needs no request, or cannot be one.
   private static func answerWithoutServer(_ batch: DirtyBatch, _ i: Int, _ action: UploadAction) -> Answer? {
     let sent = SentRecord(entryId: batch.entryIds[i], version: batch.versions[i], action: action)
-    func failed(_ code: String, _ message: String) -> Answer {
-      Answer(sent: sent, outcome: .failed, result: .failure(code, message))
-    }
     switch action {
     case .removeLocally: return Answer(sent: sent, outcome: .succeeded, result: UploadResult(isSuccess: true))
     case .nothing: return Answer(sent: sent, outcome: .skipped, result: UploadResult(isSuccess: true))
+    default: return refusal(of: action, batch, i).map { Answer(sent: sent, outcome: .failed, result: $0) }
+    }
+  }
+
+  /// Why a record cannot be sent; nil when it can.
+  static func refusal(of action: UploadAction, _ batch: DirtyBatch, _ i: Int) -> UploadResult? {
+    func failed(_ code: String, _ message: String) -> UploadResult { .failure(code, message) }
+    switch action {
+    case .removeLocally, .nothing: return nil
     case .create, .upsert:
       return batch.plan.create == nil
         ? failed("NO_FIELDLIST", "No fields specified: the target has no createFieldlist, the options no fieldlist") : nil
@@ -76,14 +82,14 @@ struct BatchUpload: Sendable {
 
   /// Sends everything, one request after the other.
   /// - Returns: What ended it before the last request; the answers until then are kept.
-  mutating func send(through client: any RestClient) async -> (any Error)? {
+  mutating func send() async -> (any Error)? {
     for group in target.groups(planned) {
       do {
-        let results = try await target.send(group, of: batch, through: client)
-        for (i, result) in zip(group.indices, results) { answers.append(answer(i, group.action, result)) }
+        let results = try await target.send(group, of: batch, in: context)
+        for (upload, result) in zip(group.uploads, results) { answers.append(answer(upload.index, upload.action, result)) }
       } catch {
-        if group.action == .create, BatchUpload.mayHaveHappened(error) {
-          unsettled.formUnion(group.indices.map { batch.entryIds[$0] })
+        if BatchUpload.mayHaveHappened(error) {
+          unsettled.formUnion(group.uploads.filter { $0.action == .create }.map { batch.entryIds[$0.index] })
         }
         return error
       }
@@ -92,7 +98,7 @@ struct BatchUpload: Sendable {
   }
 
   /// An answer that says no is certain; so is a request that never left. A good status without a usable body is not.
-  private static func mayHaveHappened(_ error: any Error) -> Bool {
+  static func mayHaveHappened(_ error: any Error) -> Bool {
     guard let error = error as? RestError else { return true }
     if error.code == .invalidBody || error.code == .responseTooLarge { return true }
     if let status = error.status, status >= 500 { return true }
@@ -100,35 +106,33 @@ struct BatchUpload: Sendable {
   }
 
   private func answer(_ i: Int, _ action: UploadAction, _ result: UploadResult) -> Answer {
-    let outcome: UploadOutcome =
-      switch action {
-      case _ where result.isSuccess: .succeeded
-      case .delete where result.maySayRecordIsGone: .succeeded
-      // Looked at once more before anything is created.
-      case .update where result.maySayRecordIsGone: mergeMode == .overwrite ? .recreate : .conflicting
-      default: .failed
-      }
-    return Answer(sent: sent(i, action), outcome: outcome, result: result)
+    Answer(sent: sent(i, action), outcome: BatchUpload.outcome(of: action, result, context.mergeMode), result: result)
+  }
+
+  static func outcome(of action: UploadAction, _ result: UploadResult, _ mergeMode: MergeMode) -> UploadOutcome {
+    switch action {
+    case _ where result.isSuccess: .succeeded
+    case .delete where result.maySayRecordIsGone: .succeeded
+    // Looked at once more before anything is created.
+    case .update where result.maySayRecordIsGone: mergeMode == .overwrite ? .recreate : .conflicting
+    case .update where result.saysRecordHasChanged: .conflicting
+    default: .failed
+    }
   }
 
   /// Makes sure of the records that are said to be gone: the same error is given for a lookup that leads nowhere, and a
   /// record that exists must not be created once more.
   /// - Returns: What kept it from finding out; the records in question then stay as they are.
-  mutating func findGone(through client: any RestClient) async -> (any Error)? {
+  mutating func findGone() async -> (any Error)? {
     let doubtful = answers.indices.filter { answers[$0].outcome == .recreate || isUpdateConflict(answers[$0]) }
     guard !doubtful.isEmpty else { return nil }
     let positions = Dictionary(uniqueKeysWithValues: zip(batch.entryIds, 0..<batch.count))
-    var byType: [String: [(answer: Int, id: String)]] = [:]
-    for n in doubtful {
-      guard let i = positions[answers[n].sent.entryId], let id = batch.serverId(i) else { continue }
-      byType[batch.type(i), default: []].append((n, id))
-    }
+    let asked = doubtful.compactMap { n in positions[answers[n].sent.entryId].map { (answer: n, index: $0) } }
+      .filter { batch.serverId($0.index) != nil }
     do {
-      for (type, asked) in byType.sorted(by: { $0.key < $1.key }) {
-        let remote = try await target.remoteRecords(type: type, ids: asked.map(\.id), through: client)
-        for (n, remote) in zip(asked.map(\.answer), remote) where remote != .deleted {
-          answers[n] = Answer(sent: answers[n].sent, outcome: .failed, result: answers[n].result)
-        }
+      let found = try await RemoteLookup.find(asked.map(\.index), of: batch, target, in: context)
+      for (n, i) in asked where !isGone(found[i]) {
+        answers[n] = Answer(sent: answers[n].sent, outcome: .failed, result: answers[n].result)
       }
       return nil
     } catch {
@@ -138,7 +142,12 @@ struct BatchUpload: Sendable {
     }
   }
 
+  /// Where nothing else is known than the answer itself, that one counts.
+  private func isGone(_ found: RemoteLookup.Found?) -> Bool {
+    found == .record(.deleted) || !target.looksForLostCreates && found == .record(.unknown)
+  }
+
   private func isUpdateConflict(_ answer: Answer) -> Bool {
-    answer.outcome == .conflicting && answer.sent.action == .update
+    answer.outcome == .conflicting && answer.sent.action == .update && answer.result.maySayRecordIsGone
   }
 }

@@ -4,9 +4,11 @@ import SmartStore
 
 /// Settles the creates whose answer was lost, before anything is sent: it looks for them on the server.
 struct LostCreates {
-  let target: any SyncUpTarget
+  let fields: TargetFields
   let plan: DirtyBatch.Plan
   let soupName: String
+  /// Entries that point to these by their ids, local ones too.
+  var references: SoupReference?
 
   /// Pages looked at for one type, 2,000 records each. More records than that in the minutes around an upload, and the
   /// creates stay in doubt.
@@ -103,7 +105,7 @@ struct LostCreates {
   }
 
   private func marked(_ records: [JSONObject], _ environment: RunEnvironment) async throws -> [CreateCandidate] {
-    let soup = soupName, idField = target.fields.id
+    let soup = soupName, idField = fields.id
     return try await environment.store.read { snapshot in
       try records.compactMap { record in
         guard let id = record["Id"]?.stringValue else { return nil }
@@ -118,14 +120,16 @@ struct LostCreates {
   private func write(
     _ decisions: [Int64: LostCreateDecision], _ journal: [UploadRecord], _ record: inout RunRecord
   ) async throws {
-    let soup = soupName, idField = target.fields.id
+    let soup = soupName, idField = fields.id, references = references
     try await record.save(.synced) { transaction, state in
       for upload in journal {
         switch decisions[upload.entryId] {
         case .adopt(let id):
           let sent = SentRecord(entryId: upload.entryId, version: upload.version, action: .create)
+          let before = try transaction.entry(upload.entryId, in: soup)?.object()[idField]?.stringValue
           try transaction.writeBack(sent, .succeeded, UploadResult(isSuccess: true, id: id), in: soup, idField: idField)
           try transaction.settle([upload.entryId], in: soup)
+          if let references, let before { try transaction.redirect(references, from: before, to: id) }
         case .inDoubt:
           try LostCreates.mark(upload, in: soup, transaction)
           state.counts.inDoubt += 1
@@ -151,7 +155,30 @@ struct LostCreates {
   }
 }
 
+/// Entries of a soup that name other records in a field.
+struct SoupReference: Sendable {
+  let soup: String
+  let field: String
+}
+
 extension StoreTransaction {
+  /// Lets everything that points to a record point to its new id. That is no edit: what was sent of an entry stays what was sent.
+  func redirect(_ references: SoupReference, from old: String, to new: String) throws {
+    guard old != new else { return }
+    let ids = try entryIds(in: references.soup, where: references.field, equals: .text(old))
+    guard !ids.isEmpty else { return }
+    let journal = try unsettledUploads(in: references.soup)
+    for id in ids {
+      let before = try entry(id, in: references.soup)?.version
+      _ = try patch(id, in: references.soup, setting: [references.field: .string(new)])
+      guard var upload = journal.first(where: { $0.entryId == id }), upload.version == before,
+        let version = try entry(id, in: references.soup)?.version
+      else { continue }
+      upload.version = version
+      try self.journal([upload], in: references.soup)
+    }
+  }
+
   /// Writes what an answer means for its row.
   func writeBack(
     _ sent: SentRecord, _ outcome: UploadOutcome, _ result: UploadResult, in soup: String, idField: String

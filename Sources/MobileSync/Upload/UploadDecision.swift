@@ -30,17 +30,22 @@ enum RemoteRecord: Sendable, Equatable {
   case modified(Int64)
   case deleted
   case unknown
+  /// Somebody else compared, and found that the local change may go over it, or may not.
+  case unchanged, changed
 }
 
 enum LeaveIfChanged {
   /// True when the server has nothing newer than what the local change was based on.
   /// - Parameter localStamp: The modification date the record came with, ms; nil when it has none.
   static func mayUpload(_ flags: LocalFlags, localStamp: Int64?, remote: RemoteRecord) -> Bool {
-    guard !flags.isCreated, let localStamp else { return true }
+    if flags.isCreated || remote == .unchanged { return true }
+    guard remote != .changed else { return false }
+    guard let localStamp else { return true }
     return switch remote {
     case .modified(let stamp): localStamp >= stamp
     case .deleted: flags.isDeleted
-    case .unknown: false
+    case .unknown, .changed: false
+    case .unchanged: true
     }
   }
 }

@@ -52,15 +52,21 @@ struct SyncDownProgress: Equatable, Sendable {
 
 /// The numbers of the callbacks. Records that turn out to be known already leave the total.
 struct ProgressCounter: Equatable, Sendable {
-  private(set) var total: Int
+  private var announced: Int
+  private var leftOut = 0
   private(set) var done = 0
 
-  init(total: Int) { self.total = max(0, total) }
+  init(total: Int) { announced = max(0, total) }
+
+  var total: Int { max(0, announced - leftOut) }
+
+  /// What the target says by now of the whole run.
+  mutating func announce(_ total: Int) { announced = max(0, total) }
 
   mutating func advance(_ count: Int) { done += count }
 
   /// - Parameter count: Records of the announced total that are neither new nor changed.
-  mutating func leaveOut(_ count: Int) { total = max(0, total - count) }
+  mutating func leaveOut(_ count: Int) { leftOut += count }
 
   /// 0...99: only the end is 100.
   var percent: Int { total > 0 ? min(99, done * 100 / total) : 0 }

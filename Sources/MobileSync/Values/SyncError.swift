@@ -19,6 +19,8 @@ public struct SyncError: Error, Sendable {
     case invalidTarget, invalidOptions, invalidArguments, invalidState
     /// A record is to be created or updated, and nothing says which fields to send.
     case noFieldlist
+    /// A custom target's implementation is missing, failed, or gave something else than asked for.
+    case customTarget
     /// The server's answer has not the shape that was asked for.
     case unexpectedAnswer
     /// Another process runs this sync.

@@ -16,7 +16,10 @@ extension SyncState {
     json["endTime"] = .integer(endTime)
     json["error"] = .string(error)
     for field in SyncCounts.fields { json[field.name] = .integer(Int64(counts[keyPath: field.path])) }
+    json["limitInfo"] = .string(limitInfo)
+    json["queued"] = .bool(isQueued)
     json["coveredTimeStamp"] = .integer(coveredTimeStamp)
+    json["ghostsCheckedUntil"] = .integer(ghostsCheckedUntil)
     return json
   }
 
@@ -38,6 +41,7 @@ extension SyncState {
     self.status = status
     readNumbers(json)
     error = json["error"]?.stringValue ?? ""
+    limitInfo = json["limitInfo"]?.stringValue ?? ""
   }
 
   private mutating func readNumbers(_ json: JSONObject) {
@@ -46,6 +50,7 @@ extension SyncState {
     totalSize = Int(clamping: number("totalSize", -1))
     maxTimeStamp = number("maxTimeStamp", TimeStamp.never)
     coveredTimeStamp = number("coveredTimeStamp", TimeStamp.never)
+    ghostsCheckedUntil = number("ghostsCheckedUntil", TimeStamp.never)
     startTime = number("startTime", 0)
     endTime = number("endTime", 0)
     for field in SyncCounts.fields { counts[keyPath: field.path] = Int(clamping: number(field.name, 0)) }

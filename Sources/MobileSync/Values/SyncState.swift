@@ -47,12 +47,18 @@ public struct SyncState: Sendable, Equatable {
   public internal(set) var maxTimeStamp = TimeStamp.never
   /// Everything on the server up to here is in the soup for certain, ms since 1970 UTC. Not above ``maxTimeStamp``.
   public internal(set) var coveredTimeStamp = TimeStamp.never
+  /// When the last search for ghosts among all ids began, less what may still have been under way, ms since 1970 UTC; -1 before.
+  public internal(set) var ghostsCheckedUntil = TimeStamp.never
   /// ms since 1970 UTC; 0 before the first run.
   public internal(set) var startTime: Int64 = 0
   public internal(set) var endTime: Int64 = 0
   /// Why the last run ended FAILED: the server's body, else a message. Empty otherwise.
   public internal(set) var error = ""
   public internal(set) var counts = SyncCounts()
+  /// The `Sforce-Limit-Info` of the last answer, such as `api-usage=18/5000`; empty before one.
+  public internal(set) var limitInfo = ""
+  /// RUNNING, and waiting for other syncs of its soups. Not stored.
+  public internal(set) var isQueued = false
 
   /// The same in full. Of this process's last run only: it is not stored.
   public internal(set) var failure: SyncError?

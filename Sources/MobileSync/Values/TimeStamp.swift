@@ -13,6 +13,9 @@ public enum TimeStamp {
       + pad(second / 60 % 60, 2) + ":" + pad(second % 60, 2) + "." + pad(rest % 1000, 3) + "+0000"
   }
 
+  /// `2015-02-05T21:12:03.956Z`: the form of parameters of requests.
+  public static func isoText(_ milliseconds: Int64) -> String { String(text(milliseconds).dropLast(5)) + "Z" }
+
   /// Reads `yyyy-MM-ddTHH:mm:ss`, with or without a fraction, followed by `Z`, `+0000`, `+00:00` or another offset.
   /// - Returns: nil for anything else. Digits behind the third of a fraction are dropped.
   public static func milliseconds(_ text: String) -> Int64? {
@@ -33,6 +36,17 @@ public enum TimeStamp {
     let seconds = daysSince1970(year: year, month: month, day: day) * 86400 + hour * 3600 + minute * 60 + second
     return (seconds - offset) * 1000 + fraction
   }
+
+  /// `Sun, 06 Nov 1994 08:49:37 GMT`: the form of HTTP headers. Whole seconds.
+  public static func httpDate(_ milliseconds: Int64) -> String {
+    let days = floorDivide(milliseconds, 86_400_000), iso = text(milliseconds)
+    let (year, month, day) = civil(fromDays: days)
+    // 1970-01-01 was a Thursday.
+    let weekday = weekdayNames[Int(((days + 4) % 7 + 7) % 7)]
+    return "\(weekday), \(pad(day, 2)) \(monthNames[Int(month) - 1]) \(pad(year, 4)) \(iso.dropFirst(11).prefix(8)) GMT"
+  }
+
+  private static let weekdayNames = ["Sun", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat"]
 
   /// Reads the date of an HTTP header: `Sun, 06 Nov 1994 08:49:37 GMT`. The two obsolete forms give nil.
   public static func milliseconds(httpDate text: String) -> Int64? {

@@ -8,40 +8,57 @@ import JSON
 /// `perform` and `performAndWait` are the two ways in.
 final class Org: @unchecked Sendable {
   let schema: OrgSchema
+  /// When the schema was last another one, seconds since 1970 UTC.
+  let schemaChanged: Int64
+  var briefcase: [BriefcaseRule]
+  var briefcaseRuns = BriefcaseRuns()
   let configuration: SandboxConfiguration
   let organizationId = RecordID.make(prefix: "00D", sequence: 1)
 
   let connection: Connection
   let sessions: SessionRegistry
+  let directory: SignInDirectory
+  var apex = ApexHandlers()
+  var notifications = NotificationBox()
+  var authorizations = AuthorizationTable()
   var cursors = CursorTable()
   var recentlyUsed = RecentItems()
+  /// Works off Bulk jobs. Any thread.
+  let jobs = BulkRunner()
   private(set) var callCount = 0
   private var lastStamp: Int64 = 0
+  /// What faults do to the request that is being handled, and what has happened but is not visible yet.
+  var interference = Interference()
+  /// What faults do to Bulk jobs under way, by the job's id.
+  var jobInterference: [String: Interference] = [:]
+  var lateCommits: [LateCommit] = []
   private var isClosed = false
   private let queue = DispatchQueue(label: "tureen.sandbox.org")
 
-  /// Opens the database and, when it is new, seeds it. Blocks.
-  init(_ configuration: SandboxConfiguration, schema: OrgSchema = .standard) throws(SandboxError) {
-    self.schema = schema
+  /// Opens the database, brings it in step with the schema and, when it is new, fills it. Blocks.
+  init(_ configuration: SandboxConfiguration) throws(SandboxError) {
     self.configuration = configuration
+    let file = try configuration.schemaPath.map(SchemaText.init(path:))
     let connection = try OrgDatabase.open(configuration.databasePath)
     self.connection = connection
     do {
-      sessions = try connection.transaction(.immediate) {
-        try OrgDatabase.prepare(connection, schema: schema)
-        let isNew = try connection.firstValue("SELECT count(*) FROM \"User\"") == .integer(0)
-        if isNew { try Seeder(connection: connection, schema: schema, seed: configuration.seed).run() }
-        try OrgDatabase.createIndexes(connection, schema: schema)
-        // Whoever signs in is the first seeded user, under the configured name.
-        try connection.run(
-          "UPDATE \"User\" SET Username = ?1, Email = ?1 WHERE Id = ?2 AND Username <> ?1",
-          [.text(configuration.username), .text(Users.caller)])
-        return try SessionRegistry(connection: connection, configuration: configuration)
-      }
+      try connection.execute("BEGIN IMMEDIATE")
+      let opened = try OpenedOrg(connection: connection, configuration: configuration, schemaFile: file)
+      schema = opened.schema
+      schemaChanged = opened.schemaChanged
+      briefcase = opened.briefcase
+      sessions = opened.sessions
+      directory = try SignInDirectory(
+        configuration, password: sessions.password, clientSecret: sessions.clientSecret, connection: connection)
       lastStamp = try Self.newestStamp(connection, schema: schema)
-    } catch let error as SandboxError {
-      throw error
+      if opened.isNew {
+        for path in configuration.seedPaths { try SeedFiles(org: self).load(path) }
+      }
+      try connection.execute("COMMIT")
     } catch {
+      // Closing takes everything back: an org whose files were refused is as new as before.
+      connection.close()
+      if let error = error as? SandboxError { throw error.opening(configuration.databasePath) }
       throw OrgDatabase.cannotOpen(configuration.databasePath, (error as? DatabaseError)?.message ?? "\(error)")
     }
   }
@@ -73,9 +90,13 @@ final class Org: @unchecked Sendable {
     }
   }
 
+  /// Makes visible what has waited long enough; from any thread, returns at once.
+  func commitDue() { queue.async { if !self.isClosed { self.commitDue(isRequest: false) } } }
+
   /// Twice is as good as once.
   func close() {
     queue.sync {
+      lateCommits.removeAll()
       isClosed = true
       connection.close()
     }
@@ -91,10 +112,10 @@ final class Org: @unchecked Sendable {
 
   func countCall() { callCount += 1 }
 
-  /// The moment a write is stamped with. Never earlier than any stamp given before.
+  /// The moment a write is stamped with. Never earlier than any stamp given before, but for faults.
   func stamp() -> Int64 {
     lastStamp = max(lastStamp, configuration.clock.now())
-    return lastStamp
+    return interference.stamp(lastStamp)
   }
 
   var today: CivilDate { CivilDate(dayNumber: Int(configuration.clock.now() / 86_400)) }
@@ -107,8 +128,29 @@ final class Org: @unchecked Sendable {
     return object
   }
 
-  /// One transaction; an error leaves the database as it was.
-  func transaction<T>(_ body: () throws -> T) throws -> T { try connection.transaction(.immediate, body) }
+  /// One transaction, or a step of the one that is open; an error leaves everything as it was before.
+  func transaction<T>(_ body: () throws -> T) throws -> T {
+    let recent = recentlyUsed
+    do {
+      return try connection.isInTransaction ? step(body) : connection.transaction(.immediate, body)
+    } catch {
+      recentlyUsed = recent
+      throw error
+    }
+  }
+
+  private func step<T>(_ body: () throws -> T) throws -> T {
+    try connection.execute("SAVEPOINT step")
+    do {
+      let result = try body()
+      try connection.execute("RELEASE step")
+      return result
+    } catch {
+      // A full disk and the like end the whole transaction by themselves.
+      if connection.isInTransaction { try connection.execute("ROLLBACK TO step; RELEASE step") }
+      throw error
+    }
+  }
 
   private static func newestStamp(_ connection: Connection, schema: OrgSchema) throws(DatabaseError) -> Int64 {
     var newest: Int64 = 0
@@ -120,18 +162,4 @@ final class Org: @unchecked Sendable {
     }
     return newest
   }
-}
-
-/// Records a user worked with last, newest first, by object.
-struct RecentItems {
-  private var ids: [String: [String]] = [:]
-
-  mutating func touch(_ id: String, of object: String) {
-    var list = ids[object] ?? []
-    list.removeAll { $0 == id }
-    list.insert(id, at: 0)
-    ids[object] = Array(list.prefix(Tuning.recentItems))
-  }
-
-  func list(_ object: String) -> [String] { ids[object] ?? [] }
 }

@@ -4,7 +4,7 @@ import Glibc
 /// The org's tables: one per object, one column per field, named as in the API, so that `sqlite3` shows an org plainly.
 enum OrgDatabase {
   /// Raised when the layout of the file changes; a file of another version is refused.
-  static let version: Int64 = 1
+  static let version: Int64 = 3
 
   /// Opens or creates the file.
   /// - Parameter path: nil keeps the org in memory.
@@ -16,34 +16,31 @@ enum OrgDatabase {
       if let path { _ = chmod(path, 0o600) }
       connection.setBusyTimeout(milliseconds: Tuning.busyMilliseconds)
       try connection.execute("PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL")
+      try TextComparison.register(on: connection)
       return connection
     } catch {
       throw cannotOpen(path, (error as? DatabaseError)?.message ?? "\(error)")
     }
   }
 
-  /// Makes the tables of a new file. In the caller's transaction: two processes may start on one file at once.
+  /// Makes the tables of the objects, or brings those there are in step with the schema. In the caller's transaction.
+  /// - Throws: ``SandboxError`` `CANNOT_OPEN_DATABASE` for changes that would lose data.
   static func prepare(_ connection: Connection, schema: OrgSchema) throws {
-    let found = try connection.firstValue("PRAGMA user_version")
-    if found == .integer(version) { return }
-    let tables = try connection.firstValue("SELECT count(*) FROM sqlite_schema")
-    guard found == .integer(0), tables == .integer(0) else {
-      throw cannotOpen(nil, "it is not a sandbox org of layout \(version)")
-    }
-    try connection.execute("CREATE TABLE sandbox_setting (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID")
-    try connection.execute(
-      "CREATE TABLE sandbox_token (token TEXT PRIMARY KEY, kind TEXT NOT NULL, user TEXT NOT NULL, "
-        + "parent TEXT, last_used INTEGER NOT NULL) WITHOUT ROWID")
-    for object in schema.objects { try connection.execute(tableDefinition(object)) }
-    try connection.execute("PRAGMA user_version = \(version)")
+    for object in schema.objects { try TableUpdate(connection: connection, object: object).run() }
   }
 
-  private static func tableDefinition(_ object: ObjectSchema) -> String {
-    let columns = object.fields.map { field in
-      let constraint = field.type == .id ? " NOT NULL" : field.isNeverNull ? " NOT NULL DEFAULT 0" : ""
-      return "\"\(field.name)\" \(field.type.columnType)\(constraint)"
+  /// Makes the org's own tables, or finds them.
+  /// - Throws: ``SandboxError`` `CANNOT_OPEN_DATABASE` for a file of another layout or none of ours.
+  static func prepareSettings(_ connection: Connection) throws {
+    let found = try connection.firstValue("PRAGMA user_version")
+    let tables = try connection.firstValue("SELECT count(*) FROM sqlite_schema")
+    guard found == .integer(version) || (found == .integer(0) && tables == .integer(0)) else {
+      throw cannotOpen(nil, "it is not a sandbox org of layout \(version); choose another file, or remove this one")
     }
-    return "CREATE TABLE \(object.table) (\(columns.joined(separator: ", ")))"
+    try SessionRegistry.prepare(connection)
+    try ByteStore.prepare(connection)
+    try RowNumbers.prepare(connection)
+    try connection.execute("PRAGMA user_version = \(version)")
   }
 
   /// Indexes are made after seeding: filling them row by row costs more.
@@ -58,7 +55,9 @@ enum OrgDatabase {
   }
 
   private static func isIndexed(_ field: FieldSchema) -> Bool {
-    field.type == .id || field.isIdLookup || field.name == "LastModifiedDate" || field.childRelationshipName != nil
+    let isStamp = field.name == "LastModifiedDate" || field.name == "SystemModstamp"
+    let isUserReference = field.referenceTo.contains("User")
+    return field.isIdLookup || field.isUnique || isStamp || (field.type == .reference && !isUserReference)
   }
 
   static func cannotOpen(_ path: String?, _ reason: String) -> SandboxError {

@@ -38,6 +38,13 @@ public struct SandboxError: Error, Sendable, Equatable, CustomStringConvertible 
 }
 
 extension SandboxError {
+  /// Names the file where the reason was found without it.
+  func opening(_ path: String?) -> Self {
+    let start = "cannot open the sandbox database: "
+    guard code == "CANNOT_OPEN_DATABASE", let path, message.hasPrefix(start) else { return self }
+    return OrgDatabase.cannotOpen(path, String(message.dropFirst(start.count)))
+  }
+
   static func notFound(_ message: String = "The requested resource does not exist") -> Self {
     Self(status: 404, code: "NOT_FOUND", message: message)
   }

@@ -8,12 +8,39 @@ enum Tuning {
   static let requestBodyBytes = 16 * 1024 * 1024
   /// Bytes of a request target. Salesforce answers 414 above it.
   static let requestTargetBytes = 16_384
+  /// Bytes of target and headers together. Salesforce answers 431 above it.
+  static let requestHeadBytes = 16_384
+  /// Bytes at which the parser gives up on a head, well above the two figures before: those are answered more clearly.
+  static let parsedHeadBytes = 131_072
+  /// Header fields of one request.
+  static let headerFields = 200
+  /// Seconds a generated certificate is good for: some clients refuse more than 398 days. And before its end it is
+  /// replaced, so that none ends while a server runs.
+  static let certificateSeconds = 397.0 * 86_400, certificateRenewalSeconds = 30.0 * 86_400
+  /// Bytes of a PEM file that are read; long chains have some 20 KB.
+  static let certificateFileBytes = 262_144
   /// Characters of a SOQL statement, Salesforce's own limit.
   static let statementCharacters = 100_000
   /// Characters of one SOQL text literal, Salesforce's own limit.
   static let literalCharacters = 4_000
   /// Nested parentheses and NOTs in one condition: keeps recursion and SQLite's parser far from their ends.
   static let conditionDepth = 40
+  /// Queries in queries, the outermost counted too: Salesforce's own figure. Child queries of one query likewise.
+  static let childQueryDepth = 5, childQueries = 20
+  /// API versions that brought child queries below child queries, and FIELDS().
+  static let deepChildQueryVersion = 58, fieldsFunctionVersion = 51
+  /// Rows a query with FIELDS(ALL) or FIELDS(CUSTOM) may ask for.
+  static let fieldsFunctionRows = 200
+  /// Fields of ROLLUP and CUBE: one CUBE makes two to their power of SELECTs.
+  static let rollupFields = 3
+  /// Characters of a search term above which its operators are plain words, and above which nothing is found.
+  static let searchOperatorCharacters = 4_000, searchCharacters = 10_000
+  /// Records of one search, and of one object among several or without a condition.
+  static let searchRows = 2_000, searchRowsOfObject = 250
+  /// Terms of the index that one word with wildcards may stand for: keeps the expression small.
+  static let wildcardTerms = 500
+  /// The API version from which search results are an object.
+  static let wrappedSearchVersion = 37
   /// Relationships one query may walk. Salesforce allows 55, SQLite joins at most 64 tables.
   static let relationshipsPerQuery = 55
   /// Relationship hops in one path.
@@ -22,6 +49,10 @@ enum Tuning {
   static let maximumOffset = 2_000
   /// Query locators kept open; the one unused for the longest time goes first. Each costs 8 bytes a row.
   static let openCursors = 50
+  /// The same for rows of child queries: a page of parents can open one for each.
+  static let openNestedCursors = 2_000
+  /// Seconds a locator is good for: two days.
+  static let cursorSeconds: Int64 = 2 * 86_400
   /// Terms in one flat AND or OR before they are grouped: SQLite's expression depth ends at 1,000.
   static let flatTerms = 200
   /// Records in one collection call, and ids in one collection retrieve.
@@ -36,4 +67,8 @@ enum Tuning {
   static let busyMilliseconds: Int32 = 30_000
   /// API versions answered.
   static let apiVersions = 31...67
+  /// Fault rules in force at once, and bytes of a path pattern: each request is held against every rule.
+  static let faultRules = 1_000, faultPatternBytes = 512
+  /// Bounds of what faults take: bytes of a body, milliseconds and seconds (a day; ten years), numbers of requests.
+  static let faultBytes = 1 << 30, faultMilliseconds = 86_400_000, faultSeconds = 315_360_000, faultCount = 1_000_000_000
 }

@@ -2,6 +2,8 @@ import JSON
 
 /// One authenticated request on the org's queue.
 struct Call {
+  /// What answers it: requests inside this one go there too.
+  let service: SalesforceService
   let org: Org
   let request: ServerRequest
   /// What the route's placeholders stand for.
@@ -17,23 +19,59 @@ struct Call {
   var dataRoot: String { "/services/data/\(version)" }
 
   /// `http://127.0.0.1:<port>` as the client knows it.
-  var origin: String { "http://\(request.header("host") ?? org.configuration.host)" }
+  var origin: String { request.origin }
 
   func object() throws(SandboxError) -> ObjectSchema { try org.object(parameter("type")) }
 
   // MARK: Bodies
 
+  /// The body, or the JSON part of a form.
   func json() throws(SandboxError) -> JSONValue {
+    if hasForm {
+      guard let part = try form().first(where: \.isJSON) else {
+        throw .invalidForm("the form needs a part of the type application/json with the values")
+      }
+      return try parsed(Array(part.bytes))
+    }
     if let type = request.header("content-type")?.lowercased(), !type.contains("json") {
       throw SandboxError(
         status: 415, code: "UNSUPPORTED_MEDIA_TYPE", message: "Content type \(type) is not supported")
     }
+    return try parsed(request.body)
+  }
+
+  private func parsed(_ text: [UInt8]) throws(SandboxError) -> JSONValue {
     do {
-      return try JSONValue(parsing: request.body)
+      return try JSONValue(parsing: text)
     } catch {
-      let place = error.position(in: request.body)
+      let place = error.position(in: text)
       throw .json("\(error.message) at [line:\(place.line), column:\(place.column)]")
     }
+  }
+
+  // MARK: Forms
+
+  var hasForm: Bool {
+    request.form != nil || request.header("content-type")?.lowercased().hasPrefix("multipart/") == true
+  }
+
+  /// The parts of a multipart body.
+  /// - Throws: ``SandboxError`` 400 for one that cannot be taken apart.
+  func form() throws(SandboxError) -> [FormPart] {
+    if let form = request.form { return form }
+    do {
+      return try MultipartReader(request.body, contentType: request.header("content-type") ?? "").parts()
+    } catch {
+      throw .invalidForm(error.message)
+    }
+  }
+
+  /// A writer that has the files of the form, if the body is one.
+  func formWriter() throws(SandboxError) -> RecordWriter {
+    var writer = writer
+    guard hasForm else { return writer }
+    for part in try form() where !part.isJSON { writer.bytes[part.name] = part.bytes }
+    return writer
   }
 
   func jsonObject() throws(SandboxError) -> JSONObject {

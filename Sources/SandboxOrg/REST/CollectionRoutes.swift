@@ -29,7 +29,7 @@ enum CollectionRoutes {
       guard seen.insert(id).inserted else {
         throw SandboxError(status: 400, code: "DUPLICATE_VALUE", message: "duplicate id in list: \(id)", fields: [])
       }
-      try requireLive(id, object, call)
+      try requireLive(id, object, call.reader)
       try call.writer.update(object, id: id, fields)
       return .success(id)
     }
@@ -44,7 +44,7 @@ enum CollectionRoutes {
         throw SandboxError(
           status: 400, code: "INVALID_TYPE", message: "all records of an upsert must be of type \(object.name)", fields: [])
       }
-      return try UpsertItem(call: call, object: object, field: field).run(record)
+      return try UpsertItem(writer: call.writer, object: object, field: field).run(record)
     }
   }
 
@@ -56,7 +56,7 @@ enum CollectionRoutes {
       guard let id = RecordID.normalized(text), let object = call.org.schema.object(ofId: id) else {
         throw SandboxError(status: 400, code: "MALFORMED_ID", message: "malformed id \(text)", fields: ["Id"])
       }
-      try requireLive(id, object, call)
+      try requireLive(id, object, call.reader)
       try call.writer.delete(object, id: id)
       return .success(id)
     }
@@ -106,7 +106,20 @@ enum CollectionRoutes {
       }
       return record
     }
+    try checkChunks(records)
     return (records, body["allOrNone"]?.boolValue ?? false)
+  }
+
+  /// Records of one type that follow each other are a chunk.
+  private static func checkChunks(_ records: [JSONObject]) throws(SandboxError) {
+    let types = records.map { $0["attributes"]?["type"]?.stringValue?.lowercased() }
+    let chunks = 1 + zip(types, types.dropFirst()).count { $0 != $1 }
+    guard chunks <= Tuning.collectionChunks else {
+      throw SandboxError(
+        status: 400, code: "LIMIT_EXCEEDED",
+        message: "cannot have more than \(Tuning.collectionChunks) chunks in a single operation; put records of one type together"
+      )
+    }
   }
 
   private static func checkCount(_ count: Int) throws(SandboxError) {
@@ -148,8 +161,8 @@ enum CollectionRoutes {
     return (id, fields)
   }
 
-  static func requireLive(_ id: String, _ object: ObjectSchema, _ call: Call) throws {
-    switch try call.reader.presence(of: id, in: object) {
+  static func requireLive(_ id: String, _ object: ObjectSchema, _ reader: RecordReader) throws {
+    switch try reader.presence(of: id, in: object) {
     case .live: break
     case .deleted: throw SandboxError.entityIsDeleted(status: 400)
     case .missing: throw SandboxError.crossReference

@@ -27,7 +27,7 @@ struct CollectionRun {
     var outcomes: [Outcome] = []
     do {
       try call.org.transaction {
-        for item in items { outcomes.append(try self.item(item, body)) }
+        for (index, item) in items.enumerated() { outcomes.append(try self.item(item, index, body)) }
         if allOrNone, outcomes.contains(where: \.isFailure) { throw RolledBack() }
       }
     } catch is RolledBack {
@@ -36,11 +36,11 @@ struct CollectionRun {
     return .json(200, .array(outcomes.map(json)))
   }
 
-  private func item<Item>(_ item: Item, _ body: (Item) throws -> Outcome) throws -> Outcome {
+  private func item<Item>(_ item: Item, _ index: Int, _ body: (Item) throws -> Outcome) throws -> Outcome {
     let connection = call.org.connection
     try connection.execute("SAVEPOINT item")
     do {
-      let outcome = try body(item)
+      let outcome = try call.org.item(index) { try body(item) }
       if outcome.isFailure { try connection.execute("ROLLBACK TO item") }
       try connection.execute("RELEASE item")
       return outcome
@@ -76,7 +76,7 @@ struct CollectionRun {
 
 /// One record of a collection upsert.
 struct UpsertItem {
-  let call: Call
+  let writer: RecordWriter
   let object: ObjectSchema
   let field: FieldSchema
 
@@ -88,11 +88,11 @@ struct UpsertItem {
     let id = try existing(value)
     do {
       if let id {
-        try call.writer.update(object, id: id, fields)
+        try writer.update(object, id: id, fields)
         return .upserted(id, created: false)
       }
       if field.type != .id { fields[field.name] = .string(value) }
-      return .upserted(try call.writer.create(object, fields), created: true)
+      return .upserted(try writer.create(object, fields), created: true)
     } catch let error as SandboxError {
       return .failedUpsert(error, created: id == nil)
     }
@@ -102,14 +102,14 @@ struct UpsertItem {
     if field.type == .id {
       guard !value.isEmpty else { return nil }
       let (id, _) = try CollectionRoutes.identified(["Id": .string(value)], object)
-      try CollectionRoutes.requireLive(id, object, call)
+      try CollectionRoutes.requireLive(id, object, writer.reader)
       return id
     }
     guard !value.isEmpty else {
       throw SandboxError(
         status: 400, code: "MISSING_ARGUMENT", message: "\(field.name) not specified", fields: [field.name])
     }
-    let ids = try call.reader.ids(in: object, where: field, is: .text(value))
+    let ids = try writer.reader.ids(in: object, where: field, is: .text(value))
     guard ids.count <= 1 else {
       throw SandboxError(
         status: 400, code: "DUPLICATE_EXTERNAL_ID",

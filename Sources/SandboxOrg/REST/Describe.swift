@@ -2,43 +2,92 @@ import JSON
 
 /// Describe answers, from the schema.
 struct Describe {
-  let call: Call
+  let org: Org
+  /// `/services/data/v66.0`: URLs repeat the version asked for.
+  let dataRoot: String
+  /// `http://127.0.0.1:<port>`: web pages have whole addresses.
+  let origin: String
+
+  init(call: Call) {
+    org = call.org
+    dataRoot = call.dataRoot
+    origin = call.origin
+  }
+
+  /// The record type of every row of an object without record types.
+  static let masterRecordType = "012000000000000AAA"
+
+  // MARK: Objects
 
   /// What describeGlobal lists of an object.
   func entry(_ object: ObjectSchema) -> JSONObject {
-    let url = "\(call.dataRoot)/sobjects/\(object.name)"
-    let writable = JSONValue.bool(object.isCreateable)
-    return [
-      "activateable": false, "associateEntityType": nil, "associateParentEntity": nil, "createable": writable,
-      "custom": false, "customSetting": false, "deepCloneable": false, "deletable": .bool(object.isDeletable),
-      "deprecatedAndHidden": false, "feedEnabled": false, "hasSubtypes": false, "isInterface": false, "isSubtype": false,
-      "keyPrefix": .string(object.keyPrefix), "label": .string(object.label), "labelPlural": .string(object.labelPlural),
-      "layoutable": true, "mergeable": false, "mruEnabled": true, "name": .string(object.name), "queryable": true,
-      "replicateable": true, "retrieveable": true, "searchable": true, "triggerable": false, "undeletable": false,
-      "updateable": true,
-      "urls": .object([
-        "sobject": .string(url), "describe": .string(url + "/describe"), "rowTemplate": .string(url + "/{ID}"),
-      ]),
+    let isRecent = object.traits.contains(.recent)
+    var entry: JSONObject = [
+      "activateable": false, "associateEntityType": nil, "associateParentEntity": nil,
+      "createable": .bool(object.isCreateable), "custom": .bool(object.isCustom), "customSetting": false,
+      "deepCloneable": false, "deletable": .bool(object.isDeletable), "deprecatedAndHidden": false, "feedEnabled": false,
+      "hasSubtypes": false, "isInterface": false, "isSubtype": false, "keyPrefix": .string(object.keyPrefix),
+      "label": .string(object.label), "labelPlural": .string(object.labelPlural),
+      "layoutable": .bool(object.traits.contains(.layout)), "mergeable": false, "mruEnabled": .bool(isRecent),
+      "name": .string(object.name), "queryable": true, "replicateable": true, "retrieveable": true,
+      "searchable": .bool(object.traits.contains(.search)), "triggerable": .bool(object.isCreateable),
+      "undeletable": .bool(object.isDeletable), "updateable": .bool(object.isUpdateable),
     ]
+    entry["urls"] = .object(JSONObject(urls(object, Self.paths.map(\.key).filter { $0 != "namedLayouts" })))
+    return entry
   }
 
-  func object(_ object: ObjectSchema) -> JSONValue {
+  func object(_ object: ObjectSchema) -> JSONObject {
+    let isLayoutable = JSONValue.bool(object.traits.contains(.layout))
     var description = entry(object)
+    description["actionOverrides"] = []
     description["childRelationships"] = .array(
-      call.org.schema.references(to: object.name).map { childRelationship($0.child, $0.field) })
-    description["fields"] = .array(object.fields.map(field))
-    let layout = "\(call.dataRoot)/sobjects/\(object.name)/describe/layouts/012000000000000AAA"
-    description["recordTypeInfos"] = [
-      .object([
-        "active": true, "available": true, "defaultRecordTypeMapping": true, "developerName": "Master", "master": true,
-        "name": "Master", "recordTypeId": "012000000000000AAA", "urls": .object(["layout": .string(layout)]),
-      ])
-    ]
+      org.schema.references(to: object.name).map { childRelationship($0.child, $0.field) })
+    description["compactLayoutable"] = isLayoutable
+    description["fields"] = .array(object.fields.map { field(object, $0) })
+    description["listviewable"] = .bool(object.traits.contains(.recent))
+    description["lookupLayoutable"] = isLayoutable
+    description["namedLayoutInfos"] = []
+    description["networkScopeFieldName"] = .null
+    description["recordTypeInfos"] = [recordTypeInfo(object)]
+    description["searchLayoutable"] = .bool(object.traits.contains(.search))
     description["sobjectDescribeOption"] = "FULL"
-    description["supportedScopes"] = [
-      ["label": "All records", "name": "everything"], ["label": "My records", "name": "mine"],
-    ]
-    return .object(description)
+    description["supportedScopes"] =
+      object.field("OwnerId") == nil
+      ? [["label": "All records", "name": "everything"]]
+      : [["label": "All records", "name": "everything"], ["label": "My records", "name": "mine"]]
+    for name in ["defaultImplementation", "extendedBy", "extendsInterfaces", "implementedBy", "implementsInterfaces"] {
+      description[name] = .null
+    }
+    var links = urls(object, Self.paths.map(\.key))
+    links.append(("defaultValues", .string("\(dataRoot)/sobjects/\(object.name)/defaultValues?recordTypeId&fields")))
+    let pages = [("uiNewRecord", "/\(object.keyPrefix)/e"), ("uiDetailTemplate", "/{ID}"), ("uiEditTemplate", "/{ID}/e")]
+    links += pages.map { ($0.0, .string(origin + $0.1)) }
+    description["urls"] = .object(JSONObject(links))
+    return description
+  }
+
+  private static let paths: [(key: String, path: String)] = [
+    ("compactLayouts", "/describe/compactLayouts"), ("rowTemplate", "/{ID}"), ("approvalLayouts", "/describe/approvalLayouts"),
+    ("listviews", "/listviews"), ("describe", "/describe"), ("quickActions", "/quickActions"),
+    ("layouts", "/describe/layouts"), ("namedLayouts", "/describe/namedLayouts/{name}"), ("sobject", ""),
+  ]
+
+  /// Links to what there is for the object; layouts only where it has some.
+  private func urls(_ object: ObjectSchema, _ keys: [String]) -> [(String, JSONValue)] {
+    let url = "\(dataRoot)/sobjects/\(object.name)"
+    let hasLayouts = object.traits.contains(.layout)
+    return Self.paths.filter { keys.contains($0.key) && (hasLayouts || !$0.key.lowercased().contains("layout")) }
+      .map { ($0.key, .string(url + $0.path)) }
+  }
+
+  private func recordTypeInfo(_ object: ObjectSchema) -> JSONValue {
+    let id = Self.masterRecordType
+    let layout = "\(dataRoot)/sobjects/\(object.name)/describe/layouts/\(id)"
+    return .object([
+      "active": true, "available": true, "defaultRecordTypeMapping": true, "developerName": "Master", "master": true,
+      "name": "Master", "recordTypeId": .string(id), "urls": .object(["layout": .string(layout)]),
+    ])
   }
 
   private func childRelationship(_ child: ObjectSchema, _ field: FieldSchema) -> JSONValue {
@@ -52,45 +101,67 @@ struct Describe {
 
   // MARK: Fields
 
-  private func field(_ field: FieldSchema) -> JSONValue {
-    let isWritable = !field.isReadOnly
-    let hasDefault = field.type == .boolean || field.defaultValue != nil || field.name == "OwnerId"
-    var description: JSONObject = [
-      "name": .string(field.name), "label": .string(field.label), "type": .string(field.type.rawValue),
-      "length": .integer(Int64(field.type.isText || field.type.isReference ? field.length : 0)),
-      "byteLength": .integer(Int64(field.type.isText ? field.length * 3 : field.type.isReference ? 18 : 0)),
-      "precision": .integer(Int64(field.type == .int ? 0 : field.precision)), "scale": .integer(Int64(field.scale)),
-      "digits": .integer(Int64(field.type == .int ? field.precision : 0)), "soapType": .string(soapType(field.type)),
-      "nillable": .bool(!field.isRequired && !field.isNeverNull && !hasDefault && !isSystem(field)),
-      "createable": .bool(isWritable), "updateable": .bool(isWritable), "defaultedOnCreate": .bool(hasDefault || isSystem(field)),
-      "filterable": .bool(field.isFilterable), "sortable": .bool(field.isFilterable),
-      "groupable": .bool(field.isFilterable && !field.type.isNumber && field.type != .datetime),
-      "aggregatable": .bool(field.isFilterable && field.type != .boolean), "custom": .bool(field.isCustom),
-      "externalId": .bool(field.isExternalId), "idLookup": .bool(field.isIdLookup), "unique": .bool(field.isUnique),
-      "caseSensitive": false, "nameField": .bool(field.isNameField), "calculated": false,
-      "autoNumber": .bool(isAutoNumber(field)), "cascadeDelete": .bool(field.onParentDelete == .cascade),
-      "restrictedDelete": .bool(field.onParentDelete == .restrict),
-      "defaultValue": field.defaultValue ?? (field.type == .boolean ? false : nil),
-    ]
-    description["referenceTo"] = .array(field.referenceTo.map { .string($0) })
-    description["relationshipName"] = field.relationshipName.map { .string($0) } ?? .null
-    description["polymorphicForeignKey"] = .bool(field.referenceTo.count > 1)
-    description["namePointing"] = .bool(field.referenceTo.count > 1)
-    description["picklistValues"] = .array(field.picklist.map { picklistValue($0, field) })
+  /// One element of `fields`, with every key that clients decode.
+  func field(_ object: ObjectSchema, _ field: FieldSchema) -> JSONValue {
+    var description = shape(field)
+    for (name, value) in access(field) { description[name] = value }
+    for (name, value) in meaning(field) { description[name] = value }
     for name in Self.alwaysFalse { description[name] = false }
     for name in Self.alwaysNull { description[name] = .null }
-    description["permissionable"] = .bool(isWritable && !field.isRequired)
-    return .object(description)
+    return .object(JSONObject(description.sorted { $0.key < $1.key }.map { ($0.key, $0.value) }))
+  }
+
+  private func shape(_ field: FieldSchema) -> JSONObject {
+    let characters = field.type.isText || field.type.isReference || field.type == .base64 ? field.length : 0
+    let isWhole = field.type == .int
+    return [
+      "name": .string(field.name), "label": .string(field.label), "type": .string(field.type.rawValue),
+      "soapType": .string(field.type.soapType), "length": .integer(Int64(characters)),
+      "byteLength": .integer(Int64(field.type.isText ? characters * 3 : characters)),
+      "precision": .integer(Int64(isWhole ? 0 : field.precision)), "scale": .integer(Int64(field.scale)),
+      "digits": .integer(Int64(isWhole ? (field.precision == 0 ? 9 : field.precision) : 0)),
+      "compoundFieldName": field.compoundName.map { .string($0) } ?? .null,
+      "extraTypeInfo": field.type == .textarea ? "plaintextarea" : .null,
+    ]
+  }
+
+  private func access(_ field: FieldSchema) -> JSONObject {
+    [
+      "nillable": .bool(!field.isRequired && !field.isNeverNull && !field.isDefaulted),
+      "createable": .bool(field.isCreateable), "updateable": .bool(field.isUpdateable),
+      "defaultedOnCreate": .bool(field.isDefaulted), "permissionable": .bool(field.isCreateable && !field.isRequired),
+      "filterable": .bool(field.isFilterable), "sortable": .bool(field.isSortable),
+      "groupable": .bool(field.isGroupable),
+      "aggregatable": .bool(field.isSortable && field.type != .boolean),
+    ]
+  }
+
+  private func meaning(_ field: FieldSchema) -> JSONObject {
+    let isPolymorphic = JSONValue.bool(field.referenceTo.count > 1)
+    var formula = JSONValue.null
+    if case .formula(let text)? = field.computation, field.isCustom { formula = .string(text) }
+    return [
+      "custom": .bool(field.isCustom), "externalId": .bool(field.isExternalId), "idLookup": .bool(field.isIdLookup),
+      "unique": .bool(field.isUnique), "caseSensitive": .bool(field.isCaseSensitive),
+      "nameField": .bool(field.isNameField), "calculated": .bool(formula != .null), "calculatedFormula": formula,
+      "autoNumber": .bool(field.isAutoNumber), "cascadeDelete": .bool(field.onParentDelete == .cascade),
+      "restrictedDelete": .bool(field.onParentDelete == .restrict),
+      "defaultValue": field.defaultValue ?? (field.type == .boolean ? false : nil),
+      "referenceTo": .array(field.referenceTo.map { .string($0) }),
+      "relationshipName": field.relationshipName.map { .string($0) } ?? .null, "polymorphicForeignKey": isPolymorphic,
+      "namePointing": isPolymorphic, "picklistValues": .array(field.picklist.map { picklistValue($0, field) }),
+      "restrictedPicklist": .bool(field.isRestricted), "queryByDistance": .bool(field.type.isCompound),
+      "writeRequiresMasterRead": .bool(field.isRequired && field.onParentDelete == .cascade),
+    ]
   }
 
   private static let alwaysFalse = [
     "aiPredictionField", "dependentPicklist", "deprecatedAndHidden", "displayLocationInDecimal", "encrypted",
-    "formulaTreatNullNumberAsZero", "highScaleNumber", "htmlFormatted", "queryByDistance", "restrictedPicklist",
-    "searchPrefilterable", "writeRequiresMasterRead",
+    "formulaTreatNullNumberAsZero", "highScaleNumber", "htmlFormatted", "searchPrefilterable",
   ]
   private static let alwaysNull = [
-    "calculatedFormula", "compoundFieldName", "controllerName", "defaultValueFormula", "extraTypeInfo",
-    "filteredLookupInfo", "inlineHelpText", "mask", "maskType", "referenceTargetField", "relationshipOrder",
+    "controllerName", "defaultValueFormula", "filteredLookupInfo", "inlineHelpText", "mask", "maskType",
+    "referenceTargetField", "relationshipOrder",
   ]
 
   private func picklistValue(_ value: String, _ field: FieldSchema) -> JSONValue {
@@ -98,26 +169,5 @@ struct Describe {
       "active": true, "defaultValue": .bool(field.defaultValue == .string(value)), "label": .string(value),
       "validFor": nil, "value": .string(value),
     ])
-  }
-
-  private func isSystem(_ field: FieldSchema) -> Bool {
-    field.isReadOnly && field.computation == nil
-  }
-
-  private func isAutoNumber(_ field: FieldSchema) -> Bool {
-    if case .autoNumber? = field.computation { return true }
-    return false
-  }
-
-  private func soapType(_ type: FieldType) -> String {
-    switch type {
-    case .id, .reference: return "tns:ID"
-    case .boolean: return "xsd:boolean"
-    case .int: return "xsd:int"
-    case .double, .currency, .percent: return "xsd:double"
-    case .date: return "xsd:date"
-    case .datetime: return "xsd:dateTime"
-    default: return "xsd:string"
-    }
   }
 }

@@ -8,6 +8,9 @@ enum QueryRoutes {
   }
 
   private static func query(_ call: Call, includeDeleted: Bool) throws -> ServerReply {
+    if let statement = call.request.parameter("explain") {
+      return .json(200, try QueryExplanation(runner: runner(call)).explain(statement, includeDeleted: includeDeleted))
+    }
     guard let statement = call.request.parameter("q") else {
       throw SandboxError(status: 400, code: "MALFORMED_QUERY", message: "A query string has to be specified")
     }

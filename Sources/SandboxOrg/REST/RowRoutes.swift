@@ -1,3 +1,4 @@
+import Database
 import JSON
 
 /// `/sobjects/<type>`: rows one at a time.
@@ -9,9 +10,16 @@ enum RowRoutes {
     table.data("DELETE", "/sobjects/:type/:id", delete)
     // The insert form of an upsert by Id.
     table.data("POST", "/sobjects/:type/:field", createById)
-    table.data("GET", "/sobjects/:type/:field/:value", retrieveByField)
-    table.data("PATCH", "/sobjects/:type/:field/:value", upsert)
-    table.data("DELETE", "/sobjects/:type/:field/:value", deleteByField)
+    // An external id field with its value, or an id with a relationship.
+    table.data("GET", "/sobjects/:type/:field/:value") { call in
+      try RelatedRows(call)?.read() ?? retrieveByField(call)
+    }
+    table.data("PATCH", "/sobjects/:type/:field/:value") { call in
+      try RelatedRows(call)?.update() ?? upsert(call)
+    }
+    table.data("DELETE", "/sobjects/:type/:field/:value") { call in
+      try RelatedRows(call)?.delete() ?? deleteByField(call)
+    }
   }
 
   // MARK: By id
@@ -19,7 +27,8 @@ enum RowRoutes {
   private static func create(_ call: Call) throws -> ServerReply {
     let object = try call.object()
     let body = try call.jsonObject()
-    let id = try call.org.transaction { try call.writer.create(object, body) }
+    let writer = try call.formWriter()
+    let id = try call.org.transaction { try writer.create(object, body) }
     return created(id, object, call, WriteResult.success(id))
   }
 
@@ -32,24 +41,33 @@ enum RowRoutes {
     return try record(try call.liveId(reading: object), object, call)
   }
 
-  private static func record(_ id: String, _ object: ObjectSchema, _ call: Call) throws -> ServerReply {
+  /// A live row with the fields asked for, or 304 when the client has it already.
+  static func record(_ id: String, _ object: ObjectSchema, _ call: Call) throws -> ServerReply {
+    let conditions = try preconditions(id, object, call)
+    if let reply = try conditions.shortReply() { return reply }
     let fields = FieldList.split(call.request.parameter("fields") ?? "")
     guard let body = try call.reader.records([id], of: object, fields: fields, version: call.version)[0] else {
       throw SandboxError.notFound()
     }
-    call.org.recentlyUsed.touch(id, of: object.name)
-    return .json(200, body)
+    if call.request.header("sforce-mru")?.lowercased().contains("updatemru=false") != true {
+      call.org.recentlyUsed.touch(id, of: object, by: call.userId)
+    }
+    return .json(200, body, headers: conditions.headers)
   }
 
-  private static func update(_ call: Call) throws -> ServerReply {
+  static func update(_ call: Call) throws -> ServerReply {
     let object = try call.object()
     let body = try call.jsonObject()
+    let writer = try call.formWriter()
     try call.org.transaction {
-      try call.writer.update(object, id: try call.liveId(writing: object), body)
+      let id = try call.liveId(writing: object)
+      try preconditions(id, object, call).requireForWrite()
+      try writer.update(object, id: id, body)
     }
     return .empty(204)
   }
 
+  /// Conditional headers are not looked at: a real org ignores them here.
   private static func delete(_ call: Call) throws -> ServerReply {
     let object = try call.object()
     try call.org.transaction { try call.writer.delete(object, id: try call.liveId(writing: object)) }
@@ -62,6 +80,20 @@ enum RowRoutes {
       throw SandboxError(status: 405, code: "METHOD_NOT_ALLOWED", message: message)
     }
     return try create(call)
+  }
+
+  /// What the conditional headers are held against.
+  static func preconditions(_ id: String, _ object: ObjectSchema, _ call: Call) throws -> Preconditions {
+    let stamp = try call.org.connection.firstValue(
+      "SELECT LastModifiedDate FROM \(object.table) WHERE Id = ?", [.text(id)])
+    var seconds: Int64 = 0
+    if case .text(let text)? = stamp { seconds = (Timestamp.milliseconds(parsing: text) ?? 0) / 1000 }
+    var tag: String?
+    if object.traits.contains(.entityTag) {
+      // The version in the record's URL is no part of the record.
+      tag = try call.reader.records([id], of: object, fields: [], version: "v66.0")[0].map(EntityTag.of)
+    }
+    return Preconditions(request: call.request, lastModified: seconds, entityTag: tag)
   }
 
   // MARK: By external id
@@ -80,18 +112,20 @@ enum RowRoutes {
     let key = try ExternalKey(call, object)
     var body = try call.jsonObject()
     try key.refuse(in: body)
+    let writer = try call.formWriter()
     return try call.org.transaction {
       switch try key.match() {
       case .several(let ids): return choices(ids, object, call)
       case .one(let id):
-        try call.writer.update(object, id: id, body)
+        try preconditions(id, object, call).requireForWrite()
+        try writer.update(object, id: id, body)
         return key.answersUpdates ? .json(200, WriteResult.success(id, created: false)) : .empty(204)
       case .none:
         guard call.request.parameter("updateOnly")?.lowercased() != "true", key.field.type != .id else {
           throw SandboxError.notFound()
         }
         body[key.field.name] = .string(key.value)
-        let id = try call.writer.create(object, body)
+        let id = try writer.create(object, body)
         return created(id, object, call, WriteResult.success(id, created: true))
       }
     }

@@ -14,60 +14,118 @@ struct SalesforceService: ServerService {
   init(org: Org) {
     self.org = org
     var table = RouteTable<Endpoint>()
-    OAuthRoutes.add(to: &table)
+    SignInRoutes.add(to: &table)
     ResourceRoutes.add(to: &table)
+    LimitRoutes.add(to: &table)
+    ApexRestRoutes.add(to: &table)
+    ConnectRoutes.add(to: &table)
+    ConnectFiles.add(to: &table)
+    NotificationRoutes.add(to: &table)
     QueryRoutes.add(to: &table)
+    SearchRoutes.add(to: &table)
     CollectionRoutes.add(to: &table)
+    CompositeRoutes.add(to: &table)
+    BatchRoutes.add(to: &table)
+    TreeRoutes.add(to: &table)
+    ChangeRoutes.add(to: &table)
+    LayoutRoutes.add(to: &table)
+    ListViewRoutes.add(to: &table)
+    PrimingRoutes.add(to: &table)
+    BulkRoutes.add(to: &table)
     RowRoutes.add(to: &table)
     routes = table
   }
 
+  var faultKinds: [FaultKind] { SalesforceFaultKinds.all }
+
   func reply(to request: ServerRequest) async -> ServerReply {
+    var reply: ServerReply
     do {
-      return try await org.perform { org in try answer(request, org) }
+      let plain = try ContentCoding.decoded(request, limit: bodyLimit(for: request))
+      if let draw = request.faults.first(where: { $0.kind == "lateCommit" }) {
+        reply = try await lateReply(to: plain, draw)
+      } else {
+        reply = try await org.perform { org in
+          org.commitDue(isRequest: Self.wantsSession(plain.segments))
+          return answered(plain, org)
+        }
+      }
+    } catch {
+      reply = self.reply(error)
+    }
+    if request.header("x-prettyprint") == "1", reply.headers.first?.value.hasPrefix("application/json") == true {
+      reply.body = PrettyJSON.indented(reply.body)
+    }
+    return ContentCoding.encoded(reply, for: request)
+  }
+
+  func refusal(_ refusal: ServerRefusal) -> ServerReply {
+    .json(refusal.status, SandboxError(status: refusal.status, code: refusal.code, message: refusal.message).body)
+  }
+
+  /// The answer with the request's faults. On the org's queue.
+  func answered(_ request: ServerRequest, _ org: Org) -> ServerReply {
+    do {
+      return try org.interfered(request) { try answer(request, org) }
     } catch {
       return reply(error)
     }
   }
 
   private func answer(_ request: ServerRequest, _ org: Org) throws -> ServerReply {
-    let isData = request.segments.count > 2 && request.segments[0...1].elementsEqual(["services", "data"])
-    let userId = isData ? try authenticated(request, org) : ""
-    if isData { org.countCall() }
+    guard Self.wantsSession(request.segments) else { return try route(request, org, "") }
+    let userId = try authenticated(request, org)
+    org.countCall()
+    var reply: ServerReply
     do {
-      var reply = try route(request, org, userId)
-      if isData { reply.headers.append(limitInfo(org)) }
-      return reply
+      reply = try route(request, org, userId)
     } catch {
-      var reply = self.reply(error)
-      if isData { reply.headers.append(limitInfo(org)) }
-      return reply
+      reply = self.reply(error)
     }
+    reply.user = userId
+    reply.headers += [limitInfo(org), ("Cache-Control", "no-cache,must-revalidate,max-age=0,no-store,private")]
+    return reply
+  }
+
+  /// Everything below `/services/data/` and `/services/apexrest/`; names are not case-sensitive, as in the route table.
+  static func wantsSession(_ segments: [String]) -> Bool {
+    guard segments.count > 1, segments[0].lowercased() == "services" else { return false }
+    return segments[1].lowercased() == "apexrest" || segments[1].lowercased() == "data" && segments.count > 2
   }
 
   private func route(_ request: ServerRequest, _ org: Org, _ userId: String) throws -> ServerReply {
-    let method = request.method == "POST" ? request.parameter("_HttpMethod")?.uppercased() ?? "POST" : request.method
-    switch routes.outcome(method, request.segments) {
-    case .none: throw SandboxError.notFound()
-    case .wrongMethod(let allowed):
-      let list = allowed.joined(separator: ",")
-      let message = "HTTP Method '\(method)' not allowed. Allowed are \(list)"
-      let error = SandboxError(status: 405, code: "METHOD_NOT_ALLOWED", message: message)
-      return .json(405, error.body, headers: [("Allow", list)])
+    let method = Negotiation.method(of: request)
+    try Negotiation.checkAccept(request)
+    switch routes.outcome(method, Negotiation.plainSegments(request.segments)) {
+    case .none:
+      guard request.segments.dropFirst().first?.lowercased() != "apexrest" else {
+        return try org.apex.answer(request, method, org, userId)
+      }
+      if Self.wantsSession(request.segments), request.segments.count > 2 { try Negotiation.checkVersion(request.segments[2]) }
+      throw SandboxError.notFound()
+    case .wrongMethod(let allowed): return Self.wrongMethod(method, allowed)
     case .found(let match):
       let version = match.parameters["version"] ?? ""
-      guard !match.handler.needsSession || Self.isKnown(version) else { throw SandboxError.notFound() }
+      if match.handler.needsSession { try Negotiation.checkVersion(version) }
       return try match.handler.run(
-        Call(org: org, request: request, parameters: match.parameters, version: version, userId: userId))
+        Call(service: self, org: org, request: request, parameters: match.parameters, version: version, userId: userId))
     }
   }
 
-  /// `v31.0` to the newest known.
-  private static func isKnown(_ version: String) -> Bool {
-    guard version.first == "v", version.hasSuffix(".0"), let number = Int(version.dropFirst().dropLast(2)) else {
-      return false
+  static func wrongMethod(_ method: String, _ allowed: [String]) -> ServerReply {
+    let list = allowed.joined(separator: ",")
+    let message = "HTTP Method '\(method)' not allowed. Allowed are \(list)"
+    let error = SandboxError(status: 405, code: "METHOD_NOT_ALLOWED", message: message)
+    return .json(405, error.body, headers: [("Allow", list)])
+  }
+
+  /// Answers a request made inside another one, which has been signed in and counted. Failures are replies too.
+  func reply(inside call: Call, at place: Int, to request: ServerRequest) -> ServerReply {
+    do {
+      return try call.org.item(place) { try route(request, call.org, call.userId) }
+    } catch {
+      return reply(error)
     }
-    return Tuning.apiVersions.contains(number)
   }
 
   private func authenticated(_ request: ServerRequest, _ org: Org) throws(SandboxError) -> String {

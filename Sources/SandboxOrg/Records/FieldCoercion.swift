@@ -15,6 +15,11 @@ struct FieldCoercion {
     case .double, .currency, .percent: return try real(json)
     case .date, .datetime: return try moment(json)
     case .id, .reference: return try reference(json)
+    case .time: return try time(json)
+    case .base64: return try bytes(json)
+    case .address, .location: throw mismatch(json)
+    case .picklist: return try picked(try text(json))
+    case .multipicklist: return try pickedSeveral(try text(json))
     default: return try text(json)
     }
   }
@@ -36,6 +41,33 @@ struct FieldCoercion {
         fields: [field.name])
     }
     return .text(text)
+  }
+
+  // MARK: Picklists
+
+  private func picked(_ value: SQLValue) throws(SandboxError) -> SQLValue {
+    if case .text(let text) = value { try requireListed(text) }
+    return value
+  }
+
+  /// `a;b`, each value once.
+  private func pickedSeveral(_ value: SQLValue) throws(SandboxError) -> SQLValue {
+    guard case .text(let text) = value else { return value }
+    var chosen: [String] = []
+    for part in text.split(separator: ";") {
+      let choice = trimmed(String(part))
+      guard !choice.isEmpty, !chosen.contains(choice) else { continue }
+      try requireListed(choice)
+      chosen.append(choice)
+    }
+    return chosen.isEmpty ? .null : .text(chosen.joined(separator: ";"))
+  }
+
+  private func requireListed(_ text: String) throws(SandboxError) {
+    guard field.isRestricted, !field.picklist.contains(text) else { return }
+    throw SandboxError(
+      status: 400, code: "INVALID_OR_NULL_FOR_RESTRICTED_PICKLIST",
+      message: "\(field.label): bad value for restricted picklist field: \(text)", fields: [field.name])
   }
 
   private func isEmail(_ text: String) -> Bool {
@@ -65,7 +97,8 @@ struct FieldCoercion {
   private func integer(_ json: JSONValue) throws(SandboxError) -> SQLValue {
     if json.stringValue?.isEmpty == true { return .null }
     guard let value = json.stringValue.map({ Int64($0) }) ?? json.integerValue else { throw mismatch(json) }
-    guard field.precision == 0 || abs(Double(value)) < power(field.precision) else { throw outOfRange(json) }
+    let limit = field.precision > 0 ? power(field.precision) : Self.wholeNumberLimit
+    guard abs(Double(value)) < limit else { throw outOfRange(json) }
     return .integer(value)
   }
 
@@ -78,6 +111,9 @@ struct FieldCoercion {
     let unit = power(field.scale)
     return .real((value * unit).rounded() / unit)
   }
+
+  /// Whole numbers have 32 bits.
+  private static let wholeNumberLimit = 2_147_483_648.0
 
   private func power(_ exponent: Int) -> Double { (0..<max(0, exponent)).reduce(1.0) { value, _ in value * 10 } }
 
@@ -101,6 +137,32 @@ struct FieldCoercion {
     }
     guard let milliseconds = Timestamp.milliseconds(parsing: text) else { throw mismatch(json) }
     return .text(Timestamp.text(milliseconds / 1000))
+  }
+
+  /// `hh:mm`, with or without seconds, a fraction and `Z`; kept as `hh:mm:ss.SSSZ`.
+  private func time(_ json: JSONValue) throws(SandboxError) -> SQLValue {
+    guard let text = json.stringValue else { throw mismatch(json) }
+    if text.isEmpty { return .null }
+    let bare = text.hasSuffix("Z") ? String(text.dropLast()) : text
+    let whole = bare.utf8.count == 5 ? bare + ":00" : bare
+    guard let milliseconds = Timestamp.milliseconds(parsing: "1970-01-01T\(whole)Z") else { throw mismatch(json) }
+    let fraction = String(1000 + milliseconds % 1000).dropFirst()
+    return .text(Timestamp.text(milliseconds / 1000).dropFirst(11).prefix(8) + "." + fraction + "Z")
+  }
+
+  // MARK: Bytes
+
+  private func bytes(_ json: JSONValue) throws(SandboxError) -> SQLValue {
+    guard let text = json.stringValue else { throw mismatch(json) }
+    if text.isEmpty { return .null }
+    guard let bytes = Base64.decoded(text) else { throw mismatch("base64", "VALUE_STRING") }
+    guard bytes.count <= field.length else {
+      throw SandboxError(
+        status: 400, code: "STRING_TOO_LONG",
+        message: "\(field.label): data value too large: \(bytes.count) bytes (max length=\(field.length))",
+        fields: [field.name])
+    }
+    return .blob(bytes)
   }
 
   // MARK: References
@@ -130,9 +192,11 @@ struct FieldCoercion {
     case .null: kind = "VALUE_NULL"
     }
     let type = field.type.isText ? "string" : field.type.isReference ? "id" : field.type.rawValue
-    return .json(
-      "Cannot deserialize instance of \(type) from \(kind) value \(plain(json)) or request may be missing a "
-        + "required field")
+    return mismatch(type, "\(kind) value \(plain(json).prefix(200))")
+  }
+
+  private func mismatch(_ type: String, _ found: String) -> SandboxError {
+    .json("Cannot deserialize instance of \(type) from \(found) or request may be missing a required field")
   }
 
   private func plain(_ json: JSONValue) -> String { json.stringValue ?? json.text }

@@ -10,35 +10,44 @@ struct QueryRunner {
   /// Records in a page.
   let pageSize: Int
 
+  private var context: RenderContext { RenderContext(org: org, version: version, userId: userId, pageSize: pageSize) }
+
   func run(_ statement: String, includeDeleted: Bool) throws -> [UInt8] {
-    let plan = try org.compiler(for: userId).compile(statement, includeDeleted: includeDeleted)
+    let plan = try compile(statement, includeDeleted: includeDeleted)
     switch plan.output {
     case .count: return count(try rows(plan).first ?? 0)
-    case .aggregates(let keys, let sql, let forms):
-      return try aggregates(keys, forms, prepared(sql, plan.bindings))
+    case .aggregates(let keys, let forms): return try aggregates(plan, keys, forms)
     case .records(let record):
-      let rows = try rows(plan)
-      return try page(CursorTable.Cursor(plan: record, rows: rows), id: nil, start: 0)
+      let cursor = CursorTable.Cursor(plan: record, rows: try rows(plan), userId: userId)
+      let page = try page(cursor, id: nil, start: 0)
+      try note(plan, cursor)
+      return page
     }
   }
 
   /// The page a locator stands for.
   func next(_ locator: String) throws -> [UInt8] {
-    let (id, cursor, start) = try org.cursors.find(locator)
+    let (id, cursor, start) = try org.cursor(locator, userId: userId)
     return try page(cursor, id: id, start: start)
+  }
+
+  func compile(_ statement: String, includeDeleted: Bool) throws(SandboxError) -> QueryPlan {
+    var compiler = org.compiler(for: userId)
+    compiler.version = Int(version.dropFirst().prefix { $0 != "." }) ?? Tuning.apiVersions.upperBound
+    return try compiler.compile(statement, includeDeleted: includeDeleted)
   }
 
   // MARK: Rows
 
-  private func rows(_ plan: QueryPlan) throws -> [Int64] {
-    let statement = try prepared(plan.rowsSQL, plan.bindings)
+  func rows(_ plan: QueryPlan) throws -> [Int64] {
+    let statement = try Self.prepared(plan.sql, plan.bindings, on: org)
     var rows: [Int64] = []
     while try statement.step() { rows.append(statement.int64(0)) }
     return rows
   }
 
   /// Statements come from clients: they are not kept. What SQLite finds too large, a real org does too.
-  private func prepared(_ sql: String, _ bindings: [SQLValue]) throws(SandboxError) -> Statement {
+  static func prepared(_ sql: String, _ bindings: [SQLValue] = [], on org: Org) throws(SandboxError) -> Statement {
     do throws(DatabaseError) {
       let statement = try org.connection.prepare(sql)
       try statement.bind(bindings)
@@ -51,22 +60,59 @@ struct QueryRunner {
     }
   }
 
+  /// FOR VIEW and FOR REFERENCE: the rows of the first page count as seen.
+  private func note(_ plan: QueryPlan, _ cursor: CursorTable.Cursor) throws {
+    guard plan.use != .none else { return }
+    let rows = cursor.rows.prefix(pageSize)
+    let field = plan.object.field(plan.use == .view ? "LastViewedDate" : "LastReferencedDate")
+    let moment = SQLValue.text(Timestamp.text(org.configuration.clock.now()))
+    try org.transaction {
+      // The row seen first is the newest.
+      for row in rows.reversed() {
+        if let field {
+          try org.connection.run(
+            "UPDATE \(plan.object.table) SET \"\(field.name)\" = ? WHERE rowid = ?", [moment, .integer(row)])
+        }
+        let id = try org.connection.firstValue("SELECT Id FROM \(plan.object.table) WHERE rowid = ?", [.integer(row)])
+        if plan.use == .view, case .text(let id)? = id { org.recentlyUsed.touch(id, of: plan.object, by: userId) }
+      }
+    }
+  }
+
   // MARK: Answers
 
   private func count(_ number: Int64) -> [UInt8] { Array("{\"totalSize\":\(number),\"done\":true,\"records\":[]}".utf8) }
 
-  private func aggregates(_ keys: [String], _ forms: [JSONForm], _ row: Statement) throws -> [UInt8] {
-    guard try row.step() else { return count(0) }
-    var out = Array("{\"totalSize\":1,\"done\":true,\"records\":[{\"attributes\":{\"type\":\"AggregateResult\"}".utf8)
-    for (index, key) in keys.enumerated() {
-      out.append(0x2C)
-      JSONText.appendQuoted(key, to: &out)
-      out.append(0x3A)
-      RecordRenderer.append(row, Int32(index), forms[index], to: &out)
+  private func aggregates(_ plan: QueryPlan, _ keys: [String], _ forms: [JSONForm]) throws -> [UInt8] {
+    let statement = try Self.prepared(plan.sql, plan.bindings, on: org)
+    let names = keys.map { Array(",\"\($0)\":".utf8) }
+    var records: [UInt8] = []
+    var total = 0
+    while try statement.step() {
+      total += 1
+      guard total <= Tuning.maximumPageSize else {
+        throw SandboxError(
+          status: 400, code: "EXCEEDED_ID_LIMIT",
+          message: "Aggregate query does not support queryMore(), use LIMIT to restrict the results to a single batch")
+      }
+      if total > 1 { records.append(0x2C) }
+      records.append(contentsOf: Self.aggregateHead)
+      for (index, name) in names.enumerated() {
+        records.append(contentsOf: name)
+        let column = Int32(index)
+        // The flag of a subtotal's row has no value.
+        if forms[index] == .boolean, statement.isNull(column) {
+          records.append(contentsOf: ValueText.null)
+        } else {
+          ValueText.append(statement, column, forms[index], to: &records)
+        }
+      }
+      records.append(0x7D)
     }
-    out.append(contentsOf: "}]}".utf8)
-    return out
+    return Array("{\"totalSize\":\(total),\"done\":true,\"records\":[".utf8) + records + Array("]}".utf8)
   }
+
+  private static let aggregateHead = Array("{\"attributes\":{\"type\":\"AggregateResult\"}".utf8)
 
   private func page(_ cursor: CursorTable.Cursor, id: String?, start: Int) throws -> [UInt8] {
     let end = min(start + pageSize, cursor.rows.count)
@@ -75,28 +121,15 @@ struct QueryRunner {
     out.reserveCapacity((end - start) * 400 + 200)
     out.append(contentsOf: "{\"totalSize\":\(cursor.rows.count),\"done\":\(isDone)".utf8)
     if !isDone {
-      let id = id ?? org.cursors.open(cursor)
+      let id = id ?? org.openCursor(cursor)
       out.append(contentsOf: ",\"nextRecordsUrl\":\"/services/data/\(version)/query/\(id)-\(end)\"".utf8)
     }
     out.append(contentsOf: ",\"records\":[".utf8)
-    try appendRecords(cursor, start..<end, to: &out)
+    if start < end {
+      let statement = try Self.prepared(cursor.plan.sql, on: org)
+      try RecordRenderer(cursor.plan, context).append(cursor.rows[start..<end], with: statement, to: &out)
+    }
     out.append(contentsOf: "]}".utf8)
     return out
-  }
-
-  private func appendRecords(_ cursor: CursorTable.Cursor, _ range: Range<Int>, to out: inout [UInt8]) throws {
-    guard !range.isEmpty else { return }
-    let statement = try prepared(cursor.plan.sql, [])
-    let renderer = RecordRenderer(cursor.plan, version: version)
-    var isFirst = true
-    for row in cursor.rows[range] {
-      statement.bind(1, row)
-      if try statement.step() {
-        if !isFirst { out.append(0x2C) }
-        isFirst = false
-        renderer.append(statement, to: &out)
-      }
-      statement.reset()
-    }
   }
 }

@@ -26,10 +26,23 @@ struct RecordReader {
     return ids
   }
 
+  /// Ids of rows that went with their parent: deleted with the same stamp.
+  func deletedIds(
+    in object: ObjectSchema, where field: FieldSchema, is parent: String, at stamp: SQLValue
+  ) throws(DatabaseError) -> [String] {
+    let statement = try org.connection.statement(
+      "SELECT Id FROM \(object.table) WHERE \"\(field.name)\" = ? AND IsDeleted = 1 AND SystemModstamp = ?")
+    try statement.bind([.text(parent), stamp])
+    defer { statement.reset() }
+    var ids: [String] = []
+    while try statement.step() { ids.append(statement.string(0)) }
+    return ids
+  }
+
   /// Rows as JSON texts in the order of `ids`; nil for those that are deleted or were never there.
   func records(_ ids: [String?], of object: ObjectSchema, fields: [String], version: String) throws -> [[UInt8]?] {
     let plan = try plan(object, fields: fields)
-    let renderer = RecordRenderer(plan, version: version)
+    let renderer = try RecordRenderer(plan, RenderContext(org: org, version: version))
     let rows = try org.connection.prepare("SELECT rowid FROM \(object.table) WHERE Id = ? AND IsDeleted = 0")
     let statement = try org.connection.prepare(plan.sql)
     return try ids.map { id in
@@ -41,7 +54,7 @@ struct RecordReader {
       statement.bind(1, rows.int64(0))
       guard try statement.step() else { return nil }
       var out: [UInt8] = []
-      renderer.append(statement, to: &out)
+      try renderer.append(statement, to: &out)
       return out
     }
   }

@@ -10,14 +10,16 @@ extension RecordWriter {
         status: 400, code: "INSUFFICIENT_ACCESS_OR_READONLY", message: "insufficient access rights on object id",
         fields: [])
     }
+    if object.traits.contains(.fileShare) { try FileShares(org: org).checkDelete(id) }
     let doomed = try family(object, id)
+    for (child, childId) in doomed { try org.interference.requireUnlocked(childId, of: child) }
     for (child, childId) in doomed { try refuseIfRestricted(child, childId) }
     let stamp = SQLValue.text(Timestamp.text(org.stamp()))
     for (child, childId) in doomed {
       try releaseReferences(child, childId, stamp)
       try org.connection.run(
-        "UPDATE \(child.table) SET IsDeleted = 1, LastModifiedDate = ?, SystemModstamp = ?, LastModifiedById = ? "
-          + "WHERE Id = ?", [stamp, stamp, .text(userId), .text(childId)])
+        "UPDATE \(child.table) SET IsDeleted = 1, LastModifiedDate = ?1, SystemModstamp = ?1, LastModifiedById = ?2 "
+          + "WHERE Id = ?3", [stamp, .text(userId), .text(childId)])
     }
   }
 
@@ -61,10 +63,47 @@ extension RecordWriter {
   /// Rows that may live without their parent lose the reference; only `SystemModstamp` tells of it.
   private func releaseReferences(_ object: ObjectSchema, _ id: String, _ stamp: SQLValue) throws {
     for (child, field) in org.schema.references(to: object.name)
-    where field.onParentDelete == .setNull && !field.isReadOnly && field.name != "OwnerId" {
+    where field.onParentDelete == .setNull && field.isCreateable && field.name != "OwnerId" {
       try org.connection.run(
         "UPDATE \(child.table) SET \"\(field.name)\" = NULL, SystemModstamp = ? WHERE \"\(field.name)\" = ? "
           + "AND IsDeleted = 0", [stamp, .text(id)])
+    }
+  }
+}
+
+/// Out of the recycle bin. REST has no resource for it; the org's owner does it from outside.
+extension RecordWriter {
+  /// Brings a deleted row back with the rows that went along with it. References that were let go stay empty.
+  /// - Throws: ``SandboxError`` `UNDELETE_FAILED` for a row that is not in the bin, `ENTITY_IS_DELETED` while a parent it
+  ///   cannot be without is.
+  func undelete(_ object: ObjectSchema, id: String) throws {
+    guard try reader.presence(of: id, in: object) == .deleted else {
+      throw SandboxError(
+        status: 400, code: "UNDELETE_FAILED", message: "Entity is not in the recycle bin", fields: [])
+    }
+    try requireParents(object, id)
+    let deletedAt = try org.connection.firstValue("SELECT SystemModstamp FROM \(object.table) WHERE Id = ?", [.text(id)])
+    let stamp = SQLValue.text(Timestamp.text(org.stamp()))
+    var waiting = [(object, id)]
+    while let (parent, parentId) = waiting.popLast() {
+      try org.connection.run(
+        "UPDATE \(parent.table) SET IsDeleted = 0, LastModifiedDate = ?1, SystemModstamp = ?1, LastModifiedById = ?2 "
+          + "WHERE Id = ?3", [stamp, .text(userId), .text(parentId)])
+      for (child, field) in org.schema.references(to: parent.name) where field.onParentDelete == .cascade {
+        let ids = try reader.deletedIds(in: child, where: field, is: parentId, at: deletedAt ?? .null)
+        waiting += ids.map { (child, $0) }
+      }
+    }
+  }
+
+  private func requireParents(_ object: ObjectSchema, _ id: String) throws {
+    for field in object.fields where field.type == .reference && field.isRequired {
+      guard
+        case .text(let parentId)? = try org.connection.firstValue(
+          "SELECT \"\(field.name)\" FROM \(object.table) WHERE Id = ?", [.text(id)]),
+        let parent = org.schema.object(ofId: parentId)
+      else { continue }
+      if try reader.presence(of: parentId, in: parent) == .deleted { throw SandboxError.entityIsDeleted(status: 400) }
     }
   }
 }

@@ -1,32 +1,49 @@
 import Database
 import JSON
 
-/// Creates, updates and upserts rows, checking what a real org checks in the order it does. On the org's queue, inside
-/// the caller's transaction. Nothing is written before every check has passed.
+/// Creates and updates rows, checking what a real org checks in the order it does. On the org's queue, inside the
+/// caller's transaction. When it throws, the row is as it was.
 struct RecordWriter {
   let org: Org
   /// Whose names the row gets in `CreatedById` and `LastModifiedById`.
   let userId: String
+  /// The org itself writes: read-only fields and stamps may be given, and objects that clients cannot create are made.
+  var isSystem = false
+  /// Bytes of base64 fields that came beside the body, by the field's name.
+  var bytes: [String: ArraySlice<UInt8>] = [:]
 
   var reader: RecordReader { RecordReader(org: org) }
 
   /// - Returns: The new 18-character id.
   func create(_ object: ObjectSchema, _ body: JSONObject) throws -> String {
-    guard object.isCreateable else { throw unsupported(object, "create") }
+    guard object.isCreateable || isSystem else { throw unsupported(object, "create") }
     if body.keys.contains(where: { $0.lowercased() == "id" }) {
       throw SandboxError(
         status: 400, code: "INVALID_FIELD_FOR_INSERT_UPDATE", message: "cannot specify Id in an insert call",
         fields: ["Id"])
     }
-    var values = try checked(body, object)
+    var (values, problems) = try given(body, object, isNew: true)
     for field in object.fields where values[field.name] == nil {
       if let value = field.defaultValue { values[field.name] = try FieldCoercion(object: object, field: field).value(value) }
       if field.name == "OwnerId" { values[field.name] = .text(userId) }
     }
+    try derive(object, &values, isNew: true)
+    let apart = takeApart(object, &values)
+    let files = object.traits.contains(.fileVersion) ? FileVersions(writer: self) : nil
+    files?.describe(&values, apart.first?.bytes)
     try requirePresent(object, values, onlyGiven: false)
-    try checkReferences(values, object)
+    if !problems.isEmpty { throw SandboxError(status: 400, details: problems) }
+    try checkReferences(values, object, id: nil)
     try checkUnique(values, object, except: nil)
-    return try insert(object, values)
+    if object.traits.contains(.fileShare) { try FileShares(org: org).checkNew(values) }
+    return try keepingRules(object) {
+      let isNewDocument = try files?.place(&values) ?? false
+      let id = try insert(object, values)
+      for (field, bytes) in apart { try ByteStore(connection: org.connection).set(bytes, field, of: id) }
+      try files?.publish(id, values, isNewDocument: isNewDocument)
+      try checkRules(object, id)
+      return id
+    }
   }
 
   func update(_ object: ObjectSchema, id: String, _ body: JSONObject) throws {
@@ -35,57 +52,86 @@ struct RecordWriter {
         status: 400, code: "INVALID_FIELD", message: "The Id field should not be specified in the sobject data.",
         fields: ["Id"])
     }
-    guard object.isCreateable || object.name == "User" else { throw unsupported(object, "update") }
-    var values = try checked(body, object)
+    guard object.isUpdateable || isSystem else { throw unsupported(object, "update") }
+    try org.interference.requireUnlocked(id, of: object)
+    var (values, problems) = try given(body, object, isNew: false)
+    try derive(object, &values, isNew: false)
     try requirePresent(object, values, onlyGiven: true)
-    try checkReferences(values, object)
+    if !problems.isEmpty { throw SandboxError(status: 400, details: problems) }
+    try checkReferences(values, object, id: id)
     try checkUnique(values, object, except: id)
-    try compute(
-      object, &values,
-      current: { name in
-        try org.connection.firstValue("SELECT \"\(name)\" FROM \(object.table) WHERE Id = ?", [.text(id)]) ?? .null
-      })
+    let apart = takeApart(object, &values)
     let stamp = SQLValue.text(Timestamp.text(org.stamp()))
     values["LastModifiedDate"] = stamp
     values["SystemModstamp"] = stamp
     values["LastModifiedById"] = .text(userId)
-    let columns = object.fields.map(\.name).filter { values[$0] != nil }
+    let columns = object.storedFields.map(\.name).filter { values[$0] != nil }
     let assignments = columns.map { "\"\($0)\" = ?" }.joined(separator: ", ")
-    try org.connection.run(
-      "UPDATE \(object.table) SET \(assignments) WHERE Id = ?", columns.map { values[$0] ?? .null } + [.text(id)])
-    org.recentlyUsed.touch(id, of: object.name)
+    try keepingRules(object) {
+      try org.connection.run(
+        "UPDATE \(object.table) SET \(assignments) WHERE Id = ?", columns.map { values[$0] ?? .null } + [.text(id)])
+      for (field, bytes) in apart { try ByteStore(connection: org.connection).set(bytes, field, of: id) }
+      if object.traits.contains(.fileVersion) { try FileVersions(writer: self).updatedVersion(id, values) }
+      if object.traits.contains(.fileDocument) { try FileVersions(writer: self).updatedDocument(id, values) }
+      try checkRules(object, id)
+    }
+    org.recentlyUsed.touch(id, of: object, by: userId)
   }
 
-  // MARK: Checks
+  // MARK: Bodies
 
-  /// Field names and values of a body, by canonical name.
-  private func checked(_ body: JSONObject, _ object: ObjectSchema) throws -> [String: SQLValue] {
+  /// Field names and values of a body, by canonical name, with what is wrong with single values.
+  /// - Throws: ``SandboxError`` for what a real org finds before it looks at values: unknown fields, fields that cannot be
+  ///   written, and JSON of another type.
+  private func given(
+    _ body: JSONObject, _ object: ObjectSchema, isNew: Bool
+  ) throws -> (values: [String: SQLValue], problems: [SandboxError.Detail]) {
     var values: [String: SQLValue] = [:]
-    var readOnly: [String] = []
+    var problems: [SandboxError.Detail] = []
+    var refused: [String] = []
     for (name, json) in body where name.lowercased() != "attributes" {
-      if let nested = json.objectValue, let field = object.relationship(name), !field.isReadOnly {
+      if let nested = json.objectValue, let field = object.relationship(name), field.isCreateable {
         values[field.name] = try .text(referenced(by: nested, field))
         continue
       }
       guard let field = object.field(name) else { throw SandboxError.unknownColumn(name, on: object.name) }
-      if field.isReadOnly { readOnly.append(field.name) }
-      values[field.name] = try FieldCoercion(object: object, field: field).value(json)
+      guard isWritable(field, isNew: isNew) else {
+        refused.append(field.name)
+        continue
+      }
+      do throws(SandboxError) {
+        values[field.name] = try FieldCoercion(object: object, field: field).value(json)
+      } catch {
+        guard error.code != "JSON_PARSER_ERROR" else { throw error }
+        problems += error.details
+        // It is there, though it is wrong.
+        values[field.name] = .text("")
+      }
     }
-    guard readOnly.isEmpty else {
-      throw SandboxError(
-        status: 400, code: "INVALID_FIELD_FOR_INSERT_UPDATE",
-        message: "Unable to create/update fields: \(readOnly.joined(separator: ", ")). Please check the security "
-          + "settings of this field and verify that it is read/write for your profile or permission set.",
-        fields: readOnly)
-    }
-    return values
+    try addBytes(to: &values, object, isNew: isNew, &refused)
+    guard refused.isEmpty else { throw unwritable(refused) }
+    return (values, problems)
   }
 
-  /// `{"Account":{"External_Id__c":"x"}}` in place of `AccountId`.
+  private func isWritable(_ field: FieldSchema, isNew: Bool) -> Bool {
+    if isSystem { return !field.isGenerated }
+    return isNew ? field.isCreateable : field.isUpdateable
+  }
+
+  private func unwritable(_ fields: [String]) -> SandboxError {
+    SandboxError(
+      status: 400, code: "INVALID_FIELD_FOR_INSERT_UPDATE",
+      message: "Unable to create/update fields: \(fields.joined(separator: ", ")). Please check the security "
+        + "settings of this field and verify that it is read/write for your profile or permission set.", fields: fields)
+  }
+
+  /// `{"Account":{"External_Id__c":"x"}}` in place of `AccountId`. `attributes.type` chooses among several targets.
   private func referenced(by nested: JSONObject, _ field: FieldSchema) throws -> String {
     let pairs = nested.filter { $0.key.lowercased() != "attributes" }
-    guard pairs.count == 1, let target = field.referenceTo.first.flatMap({ org.schema.object($0) }),
-      let key = target.field(pairs[0].key), key.isIdLookup
+    let type = nested["attributes"]?["type"]?.stringValue?.lowercased()
+    let targets = field.referenceTo.filter { type == nil || $0.lowercased() == type }.compactMap { org.schema.object($0) }
+    guard pairs.count == 1, let target = targets.first(where: { $0.field(pairs[0].key)?.isIdLookup == true }),
+      let key = target.field(pairs[0].key)
     else {
       throw SandboxError(
         status: 400, code: "INVALID_FIELD",
@@ -102,98 +148,69 @@ struct RecordWriter {
     return ids[0]
   }
 
-  private func requirePresent(_ object: ObjectSchema, _ values: [String: SQLValue], onlyGiven: Bool) throws(SandboxError) {
-    let missing = object.fields.filter { field in
-      field.isRequired && (values[field.name].map { $0 == .null } ?? !onlyGiven)
-    }.map(\.name)
-    guard missing.isEmpty else {
-      throw SandboxError(
-        status: 400, code: "REQUIRED_FIELD_MISSING",
-        message: "Required fields are missing: [\(missing.joined(separator: ", "))]", fields: missing)
-    }
-  }
-
-  private func checkReferences(_ values: [String: SQLValue], _ object: ObjectSchema) throws {
-    for field in object.fields where field.type == .reference {
-      guard case .text(let id)? = values[field.name] else { continue }
-      guard let target = org.schema.object(ofId: id), field.referenceTo.contains(target.name) else {
-        throw SandboxError(
-          status: 400, code: "MALFORMED_ID",
-          message: "\(field.label): id value of incorrect type: \(id)", fields: [field.name])
-      }
-      switch try reader.presence(of: id, in: target) {
-      case .live: break
-      case .deleted: throw SandboxError.entityIsDeleted(status: 400)
-      case .missing: throw SandboxError.crossReference
-      }
-    }
-  }
-
-  private func checkUnique(_ values: [String: SQLValue], _ object: ObjectSchema, except id: String?) throws {
-    for field in object.fields where field.isUnique {
-      guard let value = values[field.name], value != .null else { continue }
-      if let other = try reader.ids(in: object, where: field, is: value).first(where: { $0 != id }) {
-        throw SandboxError(
-          status: 400, code: "DUPLICATE_VALUE",
-          message: "duplicate value found: \(field.name) duplicates value on record with id: \(other.prefix(15))",
-          fields: [])
-      }
-    }
-  }
-
   private func unsupported(_ object: ObjectSchema, _ operation: String) -> SandboxError {
     SandboxError(
       status: 400, code: "INVALID_TYPE_FOR_OPERATION",
       message: "entity type \(object.name) does not support \(operation)", fields: [])
   }
 
+  // MARK: Derived values
+
+  /// Sets the stored fields that follow from others.
+  private func derive(_ object: ObjectSchema, _ values: inout [String: SQLValue], isNew: Bool) throws {
+    for field in object.fields where values[field.name] == nil {
+      switch field.computation {
+      case .follows(let source, let map)?:
+        guard case .text(let text)? = values[source], let value = map[text] else { continue }
+        values[field.name] = try FieldCoercion(object: object, field: field).value(value)
+      case .inherited(let reference, let name)? where isNew:
+        guard case .text(let id)? = values[reference], let parent = org.schema.object(ofId: id), parent.field(name) != nil
+        else { continue }
+        values[field.name] = try org.connection.firstValue("SELECT \"\(name)\" FROM \(parent.table) WHERE Id = ?", [.text(id)])
+      case .moment(let source, let moments)?:
+        guard let value = values[source] else { continue }
+        let isThere = moments.contains { value == .text($0) }
+        values[field.name] = isThere ? .text(Timestamp.text(org.stamp())) : .null
+      default: break
+      }
+    }
+  }
+
   // MARK: Writing
 
   private func insert(_ object: ObjectSchema, _ given: [String: SQLValue]) throws -> String {
     var values = given
-    let newest = try org.connection.firstValue("SELECT coalesce(max(rowid), 0) FROM \(object.table)")
-    guard case .integer(let last)? = newest else { throw SandboxError.unknown("no row number") }
+    let last = try RowNumbers(connection: org.connection).last(of: object)
     let id = RecordID.make(prefix: object.keyPrefix, sequence: last + 1)
-    try compute(object, &values, current: { _ in .null })
-    for case let field in object.fields {
-      if case .autoNumber(let start)? = field.computation {
-        let digits = String(start + Int(last))
-        values[field.name] = .text(String(repeating: "0", count: max(0, 8 - digits.count)) + digits)
+    for field in object.fields where values[field.name] == nil {
+      if case .autoNumber(let start, let format)? = field.computation {
+        values[field.name] = .text(AutoNumber.text(start + Int(last), format: format))
       }
     }
     let stamp = SQLValue.text(Timestamp.text(org.stamp()))
-    for name in ["CreatedDate", "LastModifiedDate", "SystemModstamp"] { values[name] = stamp }
-    for name in ["CreatedById", "LastModifiedById"] { values[name] = .text(userId) }
+    values["CreatedDate"] = values["CreatedDate"] ?? stamp
+    values["LastModifiedDate"] = values["LastModifiedDate"] ?? values["CreatedDate"]
+    values["SystemModstamp"] = values["SystemModstamp"] ?? values["LastModifiedDate"]
+    for name in ["CreatedById", "LastModifiedById"] { values[name] = values[name] ?? .text(userId) }
     values["Id"] = .text(id)
-    let columns = object.fields.map { "\"\($0.name)\"" }.joined(separator: ",")
-    let marks = String(repeating: ",?", count: object.fields.count)
     try org.connection.run(
-      "INSERT INTO \(object.table) (rowid,\(columns)) VALUES (?\(marks))",
-      [.integer(last + 1)] + object.fields.map { values[$0.name] ?? ($0.type == .boolean ? .integer(0) : .null) })
-    org.recentlyUsed.touch(id, of: object.name)
+      object.insertSQL,
+      [.integer(last + 1)] + object.storedFields.map { values[$0.name] ?? ($0.isNeverNull ? .integer(0) : .null) })
+    if !isSystem { org.recentlyUsed.touch(id, of: object, by: userId) }
     return id
   }
+}
 
-  /// Sets the fields that follow from others. `current` gives what a field not being written holds.
-  private func compute(
-    _ object: ObjectSchema, _ values: inout [String: SQLValue], current: (String) throws -> SQLValue
-  ) throws {
-    for field in object.fields {
-      switch field.computation {
-      case .personName? where values["FirstName"] != nil || values["LastName"] != nil:
-        let parts = try ["FirstName", "LastName"].compactMap { name -> String? in
-          if case .text(let text) = try values[name] ?? current(name) { return text }
-          return nil
-        }
-        values[field.name] = .text(parts.joined(separator: " "))
-      case .flag(let source, let truths)? where values[source] != nil:
-        guard case .text(let text)? = values[source] else {
-          values[field.name] = .integer(0)
-          continue
-        }
-        values[field.name] = .integer(truths.contains { $0.lowercased() == text.lowercased() } ? 1 : 0)
-      default: break
-      }
+/// The values of fields that count rows.
+enum AutoNumber {
+  /// - Parameter format: With `{0000}` where the number goes: as many digits at least.
+  static func text(_ number: Int, format: String) -> String {
+    guard let open = format.firstIndex(of: "{"), let close = format[open...].firstIndex(of: "}") else {
+      return format + String(number)
     }
+    let digits = String(number)
+    let width = format.distance(from: open, to: close) - 1
+    let padded = String(repeating: "0", count: max(0, width - digits.count)) + digits
+    return format[..<open] + padded + format[format.index(after: close)...]
   }
 }

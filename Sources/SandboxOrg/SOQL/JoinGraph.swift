@@ -58,6 +58,27 @@ struct JoinGraph {
     return try column(last, of: node, position: last.position)
   }
 
+  /// Walks a path of relationships only.
+  mutating func node(at path: FieldPath) throws(SOQLError) -> Int {
+    var names = path.names[...]
+    if let replacement = replacement(of: names[0]) { names = replacement + names.dropFirst() }
+    var node = 0
+    for name in names { node = try walk(from: node, name) }
+    return node
+  }
+
+  /// A field of one of the objects a polymorphic reference may lead to, for TYPEOF.
+  mutating func resolve(_ path: FieldPath, from node: Int, in type: Int) throws(SOQLError) -> (sql: String, FieldSchema) {
+    let table = nodes[node].tables[type]
+    guard path.names.count == 1 else {
+      throw .malformed("a path inside TYPEOF cannot walk a relationship: \(path.text)", at: path.position)
+    }
+    guard let field = table.object.field(path.names[0].text) else {
+      throw .noColumn(path.text, on: table.object.name, at: path.position)
+    }
+    return ("\(table.alias).\"\(field.name)\"", field)
+  }
+
   /// What stands for the first word of a path: nothing for the object's own name or alias.
   private func replacement(of name: Name) -> ArraySlice<Name>? {
     if let names = aliases[name.text.lowercased()] { return names[...] }
@@ -100,18 +121,44 @@ struct JoinGraph {
   }
 
   private func column(_ name: Name, of node: Int, position: Int) throws(SOQLError) -> Resolved {
-    let found = nodes[node].tables.compactMap { table in
-      table.object.field(name.text).map { (field: $0, sql: "\(table.alias).\"\($0.name)\"", entity: table.object.name) }
+    if let type = typeColumn(name, of: node, position: position) { return type }
+    let isName = nodes[node].tables.count > 1
+    let found = nodes[node].tables.compactMap { table -> (field: FieldSchema, sql: String)? in
+      guard let field = isName ? Self.nameColumn(name, of: table.object) : table.object.field(name.text) else { return nil }
+      return (field, "\(table.alias).\"\(field.name)\"")
     }
-    guard let first = found.first else {
-      let entity = nodes[node].tables.count > 1 ? "Name" : nodes[node].tables[0].object.name
-      throw .noColumn(name.text, on: entity, at: position)
+    guard var field = found.first?.field else {
+      throw .noColumn(name.text, on: isName ? "Name" : nodes[node].tables[0].object.name, at: position)
     }
+    if isName, field.isNameField { field = FieldSchema("Name", .string, 255) }
     // coalesce() forgets how its columns compare.
-    let collation = found.count > 1 && first.field.type.isText ? " COLLATE NOCASE" : ""
+    let collation = found.count > 1 && field.type.isText ? " COLLATE NOCASE" : ""
     return Resolved(
-      node: node, field: first.field, entity: first.entity, expression: coalesced(found.map(\.sql)) + collation,
-      position: position, isThroughParent: node != 0)
+      node: node, field: field, entity: nodes[node].tables[0].object.name,
+      expression: coalesced(found.map(\.sql)) + collation, position: position, isThroughParent: node != 0)
+  }
+
+  /// What a reference to several objects shows of them without TYPEOF: the fields of Salesforce's `Name` object.
+  private static let nameFields: Set<String> = [
+    "id", "name", "firstname", "lastname", "email", "phone", "title", "alias", "username", "isactive", "profileid",
+    "userroleid",
+  ]
+
+  private static func nameColumn(_ name: Name, of object: ObjectSchema) -> FieldSchema? {
+    let key = name.text.lowercased()
+    guard nameFields.contains(key) else { return nil }
+    return key == "name" ? object.nameField : object.field(key)
+  }
+
+  /// `Type` of a polymorphic parent: the name of the object its id belongs to.
+  private func typeColumn(_ name: Name, of node: Int, position: Int) -> Resolved? {
+    let tables = nodes[node].tables
+    let isOwner = tables.allSatisfy { ["User", "Group"].contains($0.object.name) && $0.object.field("Type") == nil }
+    guard node != 0, name.text.lowercased() == "type", tables.count > 1 || isOwner else { return nil }
+    let cases = tables.map { "WHEN \($0.alias).\"Id\" IS NOT NULL THEN '\($0.object.name)'" }
+    return Resolved(
+      node: node, field: FieldSchema("Type", .string, 80), entity: "Name",
+      expression: "(CASE \(cases.joined(separator: " ")) END) COLLATE NOCASE", position: position, isThroughParent: true)
   }
 
   private func coalesced(_ expressions: [String]) -> String {

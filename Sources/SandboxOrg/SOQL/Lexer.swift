@@ -5,11 +5,13 @@ struct Lexer {
 
   init(_ characters: [Unicode.Scalar]) { self.characters = characters }
 
-  static func tokens(of characters: [Unicode.Scalar]) throws(SOQLError) -> [Token] {
+  /// - Parameter start: Where to begin; positions still count from the statement's first character.
+  static func tokens(of characters: [Unicode.Scalar], from start: Int = 0) throws(SOQLError) -> [Token] {
     guard characters.count <= Tuning.statementCharacters else {
-      throw .malformed("SOQL statements cannot be longer than \(Tuning.statementCharacters) characters.")
+      throw .malformed("statements cannot be longer than \(Tuning.statementCharacters) characters.")
     }
     var lexer = Lexer(characters)
+    lexer.index = start
     var tokens: [Token] = []
     repeat { tokens.append(try lexer.next()) } while tokens.last?.kind != .end
     return tokens

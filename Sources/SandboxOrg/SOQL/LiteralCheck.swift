@@ -1,17 +1,20 @@
 import Database
 
-/// Whether a literal fits a field, and what SQLite compares the column with.
+/// Whether a literal fits what it is compared with, and what SQLite compares the column with.
 struct LiteralCheck {
-  let column: JoinGraph.Resolved
+  let operand: Operand
 
   /// - Returns: `.null` for NULL and for empty text, which are one thing in SOQL; FALSE for the NULL of a flag.
   func value(_ literal: Literal) throws(SOQLError) -> SQLValue {
-    let type = column.field.type
+    let type = operand.type
     switch literal.value {
     case .null: return type == .boolean ? .integer(0) : .null
     case .bool(let value) where type == .boolean: return .integer(value ? 1 : 0)
     case .number(let value, let isInteger) where type.isNumber:
       return isInteger && abs(value) < 9e15 ? .integer(Int64(value)) : .real(value)
+    case .currency(let code, let value) where type == .currency:
+      guard code == "USD" else { throw .invalidField("Invalid currency code: \(code)", at: literal.position) }
+      return .real(value)
     case .string(let text, _, let hasPatternEscape) where type.isText || type.isReference:
       guard !hasPatternEscape else {
         throw .malformed("Invalid string literal: '\\%' and '\\_' can only be used with LIKE", at: literal.position)
@@ -39,11 +42,10 @@ struct LiteralCheck {
   }
 
   func mismatch(_ literal: Literal) -> SOQLError {
-    let type = column.field.type
+    let type = operand.type
     let name = type.isText ? "string" : type.isNumber ? (type == .int ? "int" : "double") : type.rawValue
     let quotes = type.isText || type.isReference ? "should be enclosed in quotes" : "should not be enclosed in quotes"
     return .invalidField(
-      "value of filter criterion for field '\(column.field.name)' must be of type \(name) and \(quotes)",
-      at: literal.position)
+      "value of filter criterion for field '\(operand.name)' must be of type \(name) and \(quotes)", at: literal.position)
   }
 }

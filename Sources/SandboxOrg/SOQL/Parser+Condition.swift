@@ -34,32 +34,43 @@ extension Parser {
   }
 
   private mutating func predicate() throws(SOQLError) -> Condition {
-    let path = try self.path()
-    if take("LIKE") { return .comparison(path, .like, try literal()) }
-    if take("IN") { return try membership(path, isNegated: false) }
+    let subject = try expression()
+    if take("LIKE") { return .comparison(subject, .like, try literal()) }
+    if take("IN") { return try membership(subject, isNegated: false) }
     if current.isKeyword("NOT"), peek(1).isKeyword("IN") {
       index += 2
-      return try membership(path, isNegated: true)
+      return try membership(subject, isNegated: true)
+    }
+    if current.isKeyword("INCLUDES") || current.isKeyword("EXCLUDES") {
+      let isNegated = current.isKeyword("EXCLUDES")
+      advance()
+      try expectSymbol("(")
+      return .selection(subject, isNegated: isNegated, try literals())
     }
     guard current.kind == .symbol,
       let comparison = ComparisonOperator(rawValue: current.text == "<>" ? "!=" : current.text)
     else { throw .unexpected(current) }
     advance()
-    return .comparison(path, comparison, try literal())
+    return .comparison(subject, comparison, try literal())
   }
 
-  private mutating func membership(_ path: FieldPath, isNegated: Bool) throws(SOQLError) -> Condition {
+  private mutating func membership(_ subject: Expression, isNegated: Bool) throws(SOQLError) -> Condition {
     let position = current.position
     try expectSymbol("(")
     if current.isKeyword("SELECT") {
       let join = try semiJoin(position)
       try expectSymbol(")")
-      return .semiJoin(path, isNegated: isNegated, join)
+      return .semiJoin(subject, isNegated: isNegated, join)
     }
+    return .membership(subject, isNegated: isNegated, try literals())
+  }
+
+  /// A list of values up to the closing parenthesis.
+  private mutating func literals() throws(SOQLError) -> [Literal] {
     var values = [try literal()]
     while takeSymbol(",") { values.append(try literal()) }
     try expectSymbol(")")
-    return .membership(path, isNegated: isNegated, values)
+    return values
   }
 
   private mutating func semiJoin(_ position: Int) throws(SOQLError) -> SemiJoin {
@@ -107,6 +118,7 @@ extension Parser {
       return Literal(value: word == "NULL" ? .null : .bool(word == "TRUE"), position: token.position)
     default: break
     }
+    if let literal = currency(token) { return literal }
     var count: Int?
     if DateLiteral.takesCount(word) {
       advance()
@@ -117,5 +129,18 @@ extension Parser {
     guard let range = DateLiteral(name: word, count: count) else { throw .unexpected(token) }
     advance()
     return Literal(value: .range(range), position: token.position)
+  }
+  /// `USD5000` and `USD5000.50`: three letters and an amount without a blank between.
+  private mutating func currency(_ token: Token) -> Literal? {
+    let code = token.text.prefix(3), digits = token.text.dropFirst(3)
+    guard code.count == 3, code.allSatisfy(\.isLetter), !digits.isEmpty, digits.allSatisfy(\.isNumber) else { return nil }
+    var text = String(digits)
+    advance()
+    if current.kind == .number, current.text.first == ".", current.position == token.position + token.text.count {
+      text += current.text
+      advance()
+    }
+    guard let amount = Double(text) else { return nil }
+    return Literal(value: .currency(code: code.uppercased(), amount), position: token.position)
   }
 }

@@ -1,8 +1,9 @@
-/// Reads a statement by recursive descent. Recursion is bounded by `Tuning.conditionDepth`.
+/// Reads a statement by recursive descent. Recursion is bounded by `Tuning.conditionDepth` and `Tuning.childQueryDepth`.
 struct Parser {
   var tokens: [Token]
   var index = 0
   var depth = 0
+  var queryDepth = 0
 
   /// - Throws: `SOQLError`, with the place of the first token that does not fit.
   static func parse(_ statement: [Unicode.Scalar]) throws(SOQLError) -> SOQLQuery {
@@ -46,12 +47,19 @@ struct Parser {
   }
 
   mutating func name() throws(SOQLError) -> Name {
-    guard current.kind == .identifier, !Self.reserved.contains(current.text.uppercased()) else {
+    guard current.kind == .identifier, !Self.reserved.contains(current.text.uppercased()) || isGroupObject else {
       throw .unexpected(current)
     }
     let name = Name(text: current.text, position: current.position)
     advance()
     return name
+  }
+
+  /// The one object, and the relationship to it, that is named like a word of the language: `FROM Group`, `Group.Name`.
+  private var isGroupObject: Bool {
+    guard current.isKeyword("GROUP"), !peek(1).isKeyword("BY") else { return false }
+    let previous = index > 0 ? tokens[index - 1] : current
+    return previous.isKeyword("FROM") || previous.isKeyword("WHEN") || peek(1).isSymbol(".")
   }
 
   mutating func path() throws(SOQLError) -> FieldPath {
@@ -60,7 +68,14 @@ struct Parser {
     return FieldPath(names: names)
   }
 
-  private mutating func count() throws(SOQLError) -> Int {
+  mutating func alias() throws(SOQLError) -> Name? {
+    guard current.kind == .identifier else { return nil }
+    let word = current.text.uppercased()
+    if Self.reserved.contains(word) || Self.clauseStarts.contains(word) { return nil }
+    return try name()
+  }
+
+  mutating func count() throws(SOQLError) -> Int {
     guard current.kind == .number, let value = Int(current.text) else { throw .unexpected(current) }
     advance()
     return value
@@ -68,51 +83,26 @@ struct Parser {
 
   // MARK: Clauses
 
-  private mutating func query() throws(SOQLError) -> SOQLQuery {
+  mutating func query() throws(SOQLError) -> SOQLQuery {
+    queryDepth += 1
+    defer { queryDepth -= 1 }
+    guard queryDepth <= Tuning.childQueryDepth else {
+      throw .malformed("queries are nested more than \(Tuning.childQueryDepth) deep", at: current.position)
+    }
     try expect("SELECT")
     let selection = try self.selection()
     try expect("FROM")
-    var query = SOQLQuery(selection: selection, object: try name())
+    var query = SOQLQuery(selection: selection, object: try path())
     try sources(of: &query)
     if take("USING") { try scope(of: &query) }
     if take("WHERE") { query.condition = try condition() }
     if take("WITH") { try withClause() }
+    if take("GROUP") { try grouping(of: &query) }
     if take("ORDER") { query.order = try order() }
     if take("LIMIT") { query.limit = try count() }
     if take("OFFSET") { query.offset = try count() }
     try trailingClauses(of: &query)
     return query
-  }
-
-  private mutating func selection() throws(SOQLError) -> SOQLQuery.Selection {
-    if current.isKeyword("COUNT"), peek(1).isSymbol("("), peek(2).isSymbol(")") {
-      let position = current.position
-      index += 3
-      return .count(position: position)
-    }
-    var items = [try item()]
-    while takeSymbol(",") { items.append(try item()) }
-    return .items(items)
-  }
-
-  private mutating func item() throws(SOQLError) -> SelectItem {
-    if peek(1).isSymbol("("), current.kind == .identifier {
-      guard let aggregate = SelectItem.Aggregate(rawValue: current.text.uppercased()) else {
-        throw .unexpected(peek(1))
-      }
-      index += 2
-      let path = try self.path()
-      try expectSymbol(")")
-      return SelectItem(aggregate: aggregate, path: path, alias: try alias())
-    }
-    return SelectItem(path: try path(), alias: try alias())
-  }
-
-  private mutating func alias() throws(SOQLError) -> Name? {
-    guard current.kind == .identifier else { return nil }
-    let word = current.text.uppercased()
-    if Self.reserved.contains(word) || Self.clauseStarts.contains(word) { return nil }
-    return try name()
   }
 
   /// `FROM Contact c, c.Account a`: aliases of the object and of paths that start at it.
@@ -128,7 +118,9 @@ struct Parser {
       guard let alias = try alias() else { throw .unexpected(current) }
       var names = path.names
       if let prefix = query.aliases[names[0].text.lowercased()] { names = prefix + names.dropFirst() }
-      guard !names.isEmpty else { throw .noRelationship(path.text, at: path.position) }
+      guard !names.isEmpty, names.count <= Tuning.relationshipHops else {
+        throw .noRelationship(path.text, at: path.position)
+      }
       query.aliases[alias.text.lowercased()] = names
     }
   }
@@ -149,11 +141,28 @@ struct Parser {
     throw .unexpected(current)
   }
 
-  private mutating func order() throws(SOQLError) -> [OrderItem] {
+  private mutating func grouping(of query: inout SOQLQuery) throws(SOQLError) {
+    try expect("BY")
+    let position = current.position
+    var kind = Grouping.Kind.plain
+    if peek(1).isSymbol("(") {
+      if current.isKeyword("ROLLUP") { kind = .rollup }
+      if current.isKeyword("CUBE") { kind = .cube }
+      if kind != .plain { index += 2 }
+    }
+    var expressions = [try expression()]
+    while takeSymbol(",") { expressions.append(try expression()) }
+    if kind != .plain { try expectSymbol(")") }
+    query.grouping = Grouping(kind: kind, expressions: expressions, position: position)
+    if take("HAVING") { query.having = try condition() }
+  }
+
+  /// What follows ORDER.
+  mutating func order() throws(SOQLError) -> [OrderItem] {
     try expect("BY")
     var items: [OrderItem] = []
     repeat {
-      var item = OrderItem(path: try path())
+      var item = OrderItem(expression: try expression())
       if take("DESC") { item.isDescending = true } else { _ = take("ASC") }
       if take("NULLS") {
         item.nullsLast = take("LAST")
@@ -166,7 +175,13 @@ struct Parser {
 
   private mutating func trailingClauses(of query: inout SOQLQuery) throws(SOQLError) {
     while take("FOR") {
-      guard take("VIEW") || take("REFERENCE") else { throw .unexpected(current) }
+      if take("VIEW") {
+        query.use = .view
+      } else if take("REFERENCE") {
+        if query.use == .none { query.use = .reference }
+      } else {
+        throw .unexpected(current)
+      }
     }
     if take("UPDATE") {
       guard take("TRACKING") || take("VIEWSTAT") else { throw .unexpected(current) }

@@ -29,6 +29,18 @@ struct SOQLError: Error, Equatable {
         + "the describe call for the appropriate names.", position: position)
   }
 
+  static func noObject(_ name: Name) -> Self {
+    Self(code: "INVALID_TYPE", message: SandboxError.unsupportedTypeText(name.text), position: name.position)
+  }
+
+  static func noChildRelationship(_ name: Name) -> Self {
+    Self(
+      code: "INVALID_TYPE",
+      message: "Didn't understand relationship '\(name.text)' in FROM part of query call. If you are attempting to use a "
+        + "custom relationship, be sure to append the '__r' after the custom relationship name. Please reference your WSDL "
+        + "or the describe call for the appropriate names.", position: name.position)
+  }
+
   static func invalidField(_ message: String, at position: Int?) -> Self {
     Self(code: "INVALID_FIELD", message: message, position: position)
   }

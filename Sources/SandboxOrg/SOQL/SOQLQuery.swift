@@ -7,10 +7,13 @@ struct SOQLQuery {
   }
 
   var selection: Selection
-  var object: Name
+  /// The object; in a child query the relationship, with what stands before it.
+  var object: FieldPath
   /// What a path may start with instead of a relationship: the object's alias, and aliases of relationship paths.
   var aliases: [String: [Name]] = [:]
   var condition: Condition?
+  var grouping: Grouping?
+  var having: Condition?
   var order: [OrderItem] = []
   var limit: Int?
   var offset: Int?
@@ -18,7 +21,11 @@ struct SOQLQuery {
   var allRows = false
   /// Rows of the caller only (`USING SCOPE mine`).
   var isMineOnly = false
+  var use = RecordUse.none
 }
+
+/// What `FOR VIEW` and `FOR REFERENCE` ask to be noted of the rows a query returns.
+enum RecordUse { case none, view, reference }
 
 /// A word with its place.
 struct Name {
@@ -33,53 +40,45 @@ struct FieldPath {
   var text: String { names.map(\.text).joined(separator: ".") }
 }
 
-struct SelectItem {
-  enum Aggregate: String { case COUNT, COUNT_DISTINCT, SUM, AVG, MIN, MAX }
-  var aggregate: Aggregate?
-  var path: FieldPath
-  var alias: Name?
+/// One entry of a SELECT list.
+enum SelectItem {
+  enum FieldGroup: String { case ALL, STANDARD, CUSTOM }
+
+  case expression(Expression, alias: Name?)
+  /// `FIELDS(STANDARD)`
+  case fields(FieldGroup, position: Int)
+  /// `(SELECT … FROM Contacts)`
+  indirect case children(SOQLQuery, position: Int)
+  case typeOf(TypeOf)
+
+  var aggregates: Bool {
+    if case .expression(let expression, _) = self { return expression.aggregates }
+    return false
+  }
+}
+
+/// `TYPEOF What WHEN Account THEN Phone ELSE Name END`
+struct TypeOf {
+  struct Branch {
+    let type: Name
+    let paths: [FieldPath]
+  }
+  let relationship: FieldPath
+  let branches: [Branch]
+  /// Fields of every other type; nil shows none of them.
+  let otherwise: [FieldPath]?
+}
+
+struct Grouping {
+  enum Kind { case plain, rollup, cube }
+  let kind: Kind
+  let expressions: [Expression]
+  let position: Int
 }
 
 struct OrderItem {
-  var path: FieldPath
+  var expression: Expression
   var isDescending = false
   /// Nulls first is the rule in both directions.
   var nullsLast = false
-}
-
-/// A value as written.
-struct Literal {
-  enum Value {
-    case null
-    case bool(Bool)
-    case number(Double, isInteger: Bool)
-    case string(value: String, pattern: String, hasPatternEscape: Bool)
-    case date(String)
-    /// Milliseconds since 1970 UTC.
-    case dateTime(Int64)
-    case range(DateLiteral)
-  }
-  let value: Value
-  let position: Int
-}
-
-enum ComparisonOperator: String {
-  case equal = "=", notEqual = "!=", less = "<", lessOrEqual = "<=", greater = ">", greaterOrEqual = ">=", like = "LIKE"
-}
-
-indirect enum Condition {
-  case all([Condition])
-  case any([Condition])
-  case not(Condition)
-  case comparison(FieldPath, ComparisonOperator, Literal)
-  case membership(FieldPath, isNegated: Bool, [Literal])
-  case semiJoin(FieldPath, isNegated: Bool, SemiJoin)
-}
-
-/// `(SELECT AccountId FROM Contact WHERE …)` at the right of IN.
-struct SemiJoin {
-  let path: FieldPath
-  let object: Name
-  let condition: Condition?
-  let position: Int
 }

@@ -1,27 +1,73 @@
+/// A condition under which a row is refused.
+struct ValidationRule: Sendable, Equatable {
+  /// An expression over the row's fields that is true for rows in error. See ``Formula``.
+  let condition: String
+  let message: String
+  /// The field the message belongs to; nil for the row as a whole.
+  var field: String?
+}
+
 /// One object: its fields in describe order and how to find them.
 struct ObjectSchema: Sendable {
+  /// What clients may do with its rows, and where the object shows up.
+  struct Traits: OptionSet, Sendable {
+    let rawValue: Int
+    static let create = Traits(rawValue: 1), update = Traits(rawValue: 2), delete = Traits(rawValue: 4)
+    /// Rows get to the lists of what a user worked with last.
+    static let recent = Traits(rawValue: 8)
+    static let search = Traits(rawValue: 16), layout = Traits(rawValue: 32)
+    /// Rows have an `OwnerId`.
+    static let owner = Traits(rawValue: 64)
+    /// Rows answer with an `ETag`, and `If-Match` and `If-None-Match` are looked at.
+    static let entityTag = Traits(rawValue: 128)
+    /// Rows are versions of files: making one makes its document and shares.
+    static let fileVersion = Traits(rawValue: 256)
+    /// Rows are documents, which hold the versions of a file; or shares of documents.
+    static let fileDocument = Traits(rawValue: 512), fileShare = Traits(rawValue: 1024)
+    static let standard: Traits = [.create, .update, .delete, .recent, .search, .layout, .owner]
+  }
+
   let name: String
   let label: String, labelPlural: String
   /// The first three characters of its ids.
   let keyPrefix: String
   let fields: [FieldSchema]
-  /// Whether clients may create, update and delete its rows.
-  let isCreateable: Bool, isDeletable: Bool
+  let traits: Traits
+  let rules: [ValidationRule]
+  /// The fields with a column of their own, in order: all but the generated ones.
+  let storedFields: [FieldSchema]
+  /// Takes the row number, then a value for each stored field.
+  let insertSQL: String
   private let byName: [String: Int]
   private let byRelationship: [String: Int]
 
+  /// - Parameter own: The fields besides those that every object has.
   init(
-    _ name: String, plural: String, prefix: String, isCreateable: Bool = true, isDeletable: Bool = true,
-    hasOwner: Bool = true, fields own: [FieldSchema]
+    _ name: String, label: String? = nil, plural: String, prefix: String, traits: Traits = .standard,
+    rules: [ValidationRule] = [], fields own: [FieldSchema]
+  ) {
+    self.init(
+      name: name, label: label ?? FieldSchema.spaced(name), plural: plural, prefix: prefix, traits: traits, rules: rules,
+      allFields: SystemFields.identity(label: label ?? FieldSchema.spaced(name)) + own
+        + (traits.contains(.owner) ? [SystemFields.owner] : []) + SystemFields.audit
+        + (traits.contains(.recent) ? SystemFields.viewed : []))
+  }
+
+  private init(
+    name: String, label: String, plural: String, prefix: String, traits: Traits, rules: [ValidationRule],
+    allFields: [FieldSchema]
   ) {
     self.name = name
-    label = name
+    self.label = label
     labelPlural = plural
     keyPrefix = prefix
-    self.isCreateable = isCreateable
-    self.isDeletable = isDeletable
-    let head = SystemFields.identity(label: name)
-    fields = head + own + (hasOwner ? [SystemFields.owner] : []) + SystemFields.audit
+    self.traits = traits
+    self.rules = rules
+    fields = allFields
+    storedFields = allFields.filter { !$0.isGenerated }
+    let columns = storedFields.map { "\"\($0.name)\"" }.joined(separator: ",")
+    insertSQL =
+      "INSERT INTO \"\(name)\" (rowid,\(columns)) VALUES (?" + String(repeating: ",?", count: storedFields.count) + ")"
     var names: [String: Int] = [:]
     var relationships: [String: Int] = [:]
     for (index, field) in fields.enumerated() {
@@ -32,6 +78,21 @@ struct ObjectSchema: Sendable {
     byRelationship = relationships
   }
 
+  /// The same object with further fields and rules; a field of a known name takes the place of the old one.
+  func extended(with more: [FieldSchema], rules moreRules: [ValidationRule] = []) -> ObjectSchema {
+    var all = fields
+    for field in more {
+      if let known = byName[field.name.lowercased()] { all[known] = field } else { all.append(field) }
+    }
+    return ObjectSchema(
+      name: name, label: label, plural: labelPlural, prefix: keyPrefix, traits: traits, rules: rules + moreRules, allFields: all)
+  }
+
+  var isCreateable: Bool { traits.contains(.create) }
+  var isUpdateable: Bool { traits.contains(.update) }
+  var isDeletable: Bool { traits.contains(.delete) }
+  var isCustom: Bool { name.hasSuffix("__c") }
+
   /// Names are not case-sensitive.
   func field(_ name: some StringProtocol) -> FieldSchema? { byName[name.lowercased()].map { fields[$0] } }
   func relationship(_ name: some StringProtocol) -> FieldSchema? {
@@ -41,62 +102,4 @@ struct ObjectSchema: Sendable {
   var nameField: FieldSchema? { fields.first { $0.isNameField } }
   /// The SQL table, quoted: `Case` is a keyword.
   var table: String { "\"\(name)\"" }
-}
-
-/// What every object carries.
-enum SystemFields {
-  static func identity(label: String) -> [FieldSchema] {
-    [
-      FieldSchema("Id", .id, 18, label: "\(label) ID").with {
-        $0.isReadOnly = true
-        $0.isIdLookup = true
-      },
-      FieldSchema("IsDeleted", .boolean, label: "Deleted").with { $0.isReadOnly = true },
-    ]
-  }
-
-  static let owner = FieldSchema("OwnerId", .reference, 18).with {
-    $0.referenceTo = ["User"]
-    $0.relationshipName = "Owner"
-  }
-
-  static let audit: [FieldSchema] = [
-    FieldSchema("CreatedDate", .datetime).with { $0.isReadOnly = true },
-    user("CreatedById", relationship: "CreatedBy"),
-    FieldSchema("LastModifiedDate", .datetime).with { $0.isReadOnly = true },
-    user("LastModifiedById", relationship: "LastModifiedBy"),
-    FieldSchema("SystemModstamp", .datetime).with { $0.isReadOnly = true },
-  ]
-
-  private static func user(_ name: String, relationship: String) -> FieldSchema {
-    FieldSchema(name, .reference, 18).with {
-      $0.referenceTo = ["User"]
-      $0.relationshipName = relationship
-      $0.isReadOnly = true
-    }
-  }
-}
-
-/// The objects of an org.
-struct OrgSchema: Sendable {
-  let objects: [ObjectSchema]
-  private let byName: [String: Int]
-  private let byPrefix: [String: Int]
-
-  init(objects: [ObjectSchema]) {
-    self.objects = objects
-    byName = Dictionary(uniqueKeysWithValues: objects.enumerated().map { ($1.name.lowercased(), $0) })
-    byPrefix = Dictionary(uniqueKeysWithValues: objects.enumerated().map { ($1.keyPrefix, $0) })
-  }
-
-  /// Names are not case-sensitive.
-  func object(_ name: some StringProtocol) -> ObjectSchema? { byName[name.lowercased()].map { objects[$0] } }
-  func object(ofId id: String) -> ObjectSchema? { byPrefix[RecordID.prefix(of: id)].map { objects[$0] } }
-
-  /// The reference fields that point at an object, with the objects that have them.
-  func references(to name: String) -> [(child: ObjectSchema, field: FieldSchema)] {
-    objects.flatMap { child in
-      child.fields.filter { $0.type == .reference && $0.referenceTo.contains(name) }.map { (child, $0) }
-    }
-  }
 }

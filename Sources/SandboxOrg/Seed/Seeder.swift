@@ -1,10 +1,11 @@
 import Database
 
-/// Fills a new org: two users, then companies and people who work there. In the caller's transaction.
+/// Fills a new org: what it knows of itself, two users, then companies and people who work there. In the caller's
+/// transaction.
 struct Seeder {
   let connection: Connection
   let schema: OrgSchema
-  let seed: Seed
+  let configuration: SandboxConfiguration
 
   /// 2025-01-06 08:00:00 UTC: every seeded row was created after it.
   private static let epoch: Int64 = 1_736_150_400
@@ -12,9 +13,32 @@ struct Seeder {
   private static let creationSpan: Int64 = 240 * 86_400, editSpan = 45 * 86_400
 
   func run() throws {
+    try insertSetup()
     try insertUsers()
-    try insertAccounts(seed.accounts)
-    try insertContacts(seed.contacts, accounts: seed.accounts)
+    try insertAccounts(configuration.seed.accounts)
+    try insertContacts(configuration.seed.contacts, accounts: configuration.seed.accounts)
+  }
+
+  private func insertSetup() throws {
+    let stamp = Timestamp.text(Self.epoch)
+    func insert(_ object: String, _ rows: [[String: SQLValue]]) throws {
+      let table = try Inserter(connection, schema, object)
+      for (index, row) in rows.enumerated() { try table.insert(Int64(index + 1), row, created: stamp, modified: stamp) }
+    }
+    try insert(
+      "Organization",
+      [
+        [
+          "Name": .text("Tureen Sandbox"), "OrganizationType": .text("Developer Edition"), "IsSandbox": .integer(1),
+          "InstanceName": .text("TU1"), "TimeZoneSidKey": .text("GMT"), "DefaultLocaleSidKey": .text("en_US"),
+          "LanguageLocaleKey": .text("en_US"), "FiscalYearStartMonth": .integer(1),
+        ]
+      ])
+    try insert(
+      "Profile", ["System Administrator", "Standard User"].map { ["Name": .text($0), "UserType": .text("Standard")] })
+    try insert(
+      "Group",
+      [["Name": .text("Support Queue"), "DeveloperName": .text("Support_Queue"), "Type": .text("Queue")]])
   }
 
   private func insertUsers() throws {
@@ -25,10 +49,11 @@ struct Seeder {
       try table.insert(
         Int64(index + 1),
         [
-          "FirstName": .text(person.0), "LastName": .text(person.1), "Name": .text("\(person.0) \(person.1)"),
-          "Username": .text(person.2), "Email": .text(person.2), "Alias": .text(String(person.0.lowercased().prefix(8))),
-          "IsActive": .integer(1), "UserType": .text("Standard"), "TimeZoneSidKey": .text("GMT"),
-          "LanguageLocaleKey": .text("en_US"),
+          "FirstName": .text(person.0), "LastName": .text(person.1), "Username": .text(person.2), "Email": .text(person.2),
+          "Alias": .text(String(person.0.lowercased().prefix(8))), "IsActive": .integer(1), "UserType": .text("Standard"),
+          "TimeZoneSidKey": .text("GMT"), "LocaleSidKey": .text("en_US"), "EmailEncodingKey": .text("UTF-8"),
+          "LanguageLocaleKey": .text("en_US"), "CommunityNickname": .text(person.0.lowercased()),
+          "ProfileId": .text(RecordID.make(prefix: "00e", sequence: Int64(index + 1))),
         ], created: stamp, modified: stamp)
     }
   }
@@ -72,7 +97,7 @@ struct Seeder {
     let last = random.pick(Seeds.lastNames)
     let mailbox = Self.mailName(first) + "." + Self.mailName(last)
     var values: [String: SQLValue] = [
-      "FirstName": .text(first), "LastName": .text(last), "Name": .text("\(first) \(last)"),
+      "FirstName": .text(first), "LastName": .text(last),
       "Email": .text("\(mailbox)\(index + 1)@mail.example"), "Phone": .text(Self.phone(&random)),
       "Title": .text(random.pick(Seeds.titles)), "Department": .text(random.pick(Seeds.departments)),
       "DoNotCall": .integer(random.chance(10) ? 1 : 0), "YearsKnown__c": .real(Double(random.below(200)) / 10),
@@ -122,28 +147,33 @@ struct Seeder {
 private struct Inserter {
   private let statement: Statement
   private let object: ObjectSchema
+  private let positions: [String: Int32]
+  /// Flags are never null.
+  private let flags: [Int32]
 
   init(_ connection: Connection, _ schema: OrgSchema, _ name: String) throws {
     guard let object = schema.object(name) else { throw SandboxError.unknownType(name) }
     self.object = object
-    let columns = object.fields.map { "\"\($0.name)\"" }.joined(separator: ",")
-    let marks = String(repeating: ",?", count: object.fields.count)
-    statement = try connection.prepare("INSERT INTO \(object.table) (rowid,\(columns)) VALUES (?\(marks))")
+    statement = try connection.prepare(object.insertSQL)
+    let numbered = object.storedFields.enumerated().map { (field: $1, position: Int32($0 + 2)) }
+    positions = Dictionary(uniqueKeysWithValues: numbered.map { ($0.field.name, $0.position) })
+    flags = numbered.filter { $0.field.type == .boolean }.map(\.position)
   }
 
   func insert(_ row: Int64, _ values: [String: SQLValue], created: String, modified: String) throws {
     statement.reset()
+    statement.clearBindings()
     statement.bind(1, row)
-    for (index, field) in object.fields.enumerated() {
-      let position = Int32(index + 2)
-      switch field.name {
-      case "Id": statement.bind(position, RecordID.make(prefix: object.keyPrefix, sequence: row))
-      case "CreatedDate": statement.bind(position, created)
-      case "LastModifiedDate", "SystemModstamp": statement.bind(position, modified)
-      case "OwnerId", "CreatedById", "LastModifiedById": statement.bind(position, Users.caller)
-      default: statement.bind(position, values[field.name] ?? (field.type == .boolean ? .integer(0) : .null))
-      }
-    }
+    for position in flags { statement.bind(position, Int64(0)) }
+    bind("Id", .text(RecordID.make(prefix: object.keyPrefix, sequence: row)))
+    bind("CreatedDate", .text(created))
+    for name in ["LastModifiedDate", "SystemModstamp"] { bind(name, .text(modified)) }
+    for name in ["OwnerId", "CreatedById", "LastModifiedById"] { bind(name, .text(Users.caller)) }
+    for (name, value) in values { bind(name, value) }
     try statement.run()
+  }
+
+  private func bind(_ name: String, _ value: SQLValue) {
+    if let position = positions[name] { statement.bind(position, value) }
   }
 }

@@ -15,83 +15,171 @@ struct HTTPFront: HTTPResponder {
     }
   }
 
-  let service: any ServerService
+  let mounts: MountTable
   let log: RequestLog
+  let faults: FaultBench
+  let clock: OrgClock
+  let control: ControlFront
+  let scheme: String
+  private let budget = UploadBudget()
 
-  func respond(to request: Request, context: Context) async throws -> Response {
-    let target = request.uri.string
-    guard target.utf8.count <= Tuning.requestTargetBytes else {
-      return response(refusal(414, "URI_TOO_LONG", "the request target is longer than \(Tuning.requestTargetBytes) bytes"))
-    }
-    let body: [UInt8]
-    do {
-      body = Array(buffer: try await request.body.collect(upTo: Tuning.requestBodyBytes))
-    } catch is NIOTooManyBytesError {
-      let text = "the request body is larger than \(Tuning.requestBodyBytes) bytes"
-      let reply = refusal(413, "REQUEST_ENTITY_TOO_LARGE", text)
-      log.append(logged(serverRequest(request, target, []), status: 413, bytes: reply.body.count))
-      return response(reply)
-    }
-    return try await answer(serverRequest(request, target, body), context.channel)
+  init(
+    mounts: MountTable, log: RequestLog, faults: FaultBench, clock: OrgClock, control: ControlFront, scheme: String
+  ) {
+    self.mounts = mounts
+    self.log = log
+    self.faults = faults
+    self.clock = clock
+    self.control = control
+    self.scheme = scheme
   }
 
-  private func answer(_ request: ServerRequest, _ channel: any Channel) async throws -> Response {
-    switch log.interception(of: logged(request, status: 0, bytes: 0)) {
+  func respond(to request: Request, context: Context) async throws -> Response {
+    let head = serverRequest(request, body: [])
+    let (service, routed) = mounts.route(head)
+    let limit = service.bodyLimit(for: routed)
+    if let refusal = Self.refusal(of: request, limit) { return refused(head, by: service, refusal) }
+    let length = Self.length(of: request)
+    let expected = length ?? limit
+    let large = expected > Tuning.requestBodyBytes ? expected : 0
+    guard budget.take(large) else { return refused(head, by: service, .tooManyUploads) }
+    defer { budget.give(back: large) }
+    do {
+      var routed = routed
+      routed.body = try await body(of: request, length ?? 0, limit)
+      if ControlFront.isMeant(routed) {
+        return response(await control.reply(to: routed, from: context.channel.remoteAddress?.ipAddress))
+      }
+      return try await answer(routed, by: service, context.channel)
+    } catch is BodyTooLarge {
+      return refused(head, by: service, .bodyTooLarge(limit))
+    }
+  }
+
+  private static func length(of request: Request) -> Int? { request.headers[.contentLength].flatMap { Int($0) } }
+
+  /// Read into one piece of memory: a long body is not there twice.
+  private func body(of request: Request, _ length: Int, _ limit: Int) async throws -> [UInt8] {
+    var bytes: [UInt8] = []
+    bytes.reserveCapacity(max(0, min(length, limit)))
+    for try await buffer in request.body {
+      guard bytes.count + buffer.readableBytes <= limit else { throw BodyTooLarge() }
+      bytes.append(contentsOf: buffer.readableBytesView)
+    }
+    return bytes
+  }
+
+  private func answer(
+    _ request: ServerRequest, by service: any ServerService, _ channel: any Channel
+  ) async throws -> Response {
+    let entry = log.begin(request, time: clock.now())
+    let start = ContinuousClock.now
+    switch log.interception(of: entry) {
     case nil: break
     case .delay(let duration)?: try await Task.sleep(for: duration)
     case .dropBeforeHandling?:
-      return await close(channel, request)
+      return await close(channel, entry, start)
     case .dropAfterHandling?:
       _ = await service.reply(to: request)
-      return await close(channel, request)
+      return await close(channel, entry, start)
     case .respond(let status, let headers, let body)?:
       let typed = headers.contains { $0.name.lowercased() == "content-type" }
       let type = [(name: "Content-Type", value: "application/json;charset=UTF-8")]
       let reply = ServerReply(status: status, headers: (typed ? [] : type) + headers, body: Array(body.utf8))
-      log.append(logged(request, status: status, bytes: reply.body.count))
+      finish(entry, status, reply.body.count, start)
       return response(reply)
     case .dropConnection(let afterBytes)?:
-      let reply = await service.reply(to: request)
-      log.append(logged(request, status: reply.status, bytes: min(afterBytes, reply.body.count)))
+      let reply = try await service.reply(to: request).gathered()
+      finish(entry, reply.status, min(afterBytes, reply.body.count), start)
       return truncated(reply, afterBytes)
     }
+    let plan = faults.plan(for: request, now: clock.now())
+    guard plan.isEmpty else { return try await faulted(request, by: service, plan, channel, entry, start) }
     let reply = await service.reply(to: request)
-    log.append(logged(request, status: reply.status, bytes: reply.body.count))
+    finish(entry, reply.status, reply.length, start, user: reply.user)
     return response(reply, to: request.method)
+  }
+
+  private func faulted(
+    _ request: ServerRequest, by service: any ServerService, _ plan: FaultPlan, _ channel: any Channel,
+    _ entry: LoggedRequest, _ start: ContinuousClock.Instant
+  ) async throws -> Response {
+    var entry = entry
+    entry.faults = plan.names
+    entry.delay = plan.delays.reduce(0) { $0 + $1.milliseconds }
+    let exchange = FaultedExchange(plan: plan, service: service, clock: clock, channel: channel) { [entry] in
+      finish(entry, $0, $1, start, user: $2)
+    }
+    switch try await exchange.run(request) {
+    case .ordinary(let reply):
+      finish(entry, reply.status, reply.length, start, user: reply.user)
+      return response(reply, to: request.method)
+    case .over: throw ConnectionDropped()
+    }
+  }
+
+  private func finish(
+    _ entry: LoggedRequest, _ status: Int, _ bytes: Int, _ start: ContinuousClock.Instant = .now, user: String? = nil
+  ) {
+    var entry = entry
+    entry.status = status
+    entry.bytes = bytes
+    entry.duration = ContinuousClock.now - start
+    entry.user = user
+    log.append(entry)
+  }
+
+  // MARK: Refusals
+
+  /// What can be told from the head alone.
+  private static func refusal(of request: Request, _ limit: Int) -> ServerRefusal? {
+    let target = request.uri.string.utf8.count
+    if target > Tuning.requestTargetBytes {
+      let text = "the request target is longer than \(Tuning.requestTargetBytes) bytes"
+      return ServerRefusal(status: 414, code: "URI_TOO_LONG", message: text)
+    }
+    let headers = request.headers.reduce(0) { $0 + $1.name.rawName.utf8.count + $1.value.utf8.count + 4 }
+    if target + headers > Tuning.requestHeadBytes { return .headersTooLarge }
+    return (length(of: request) ?? 0) > limit ? .bodyTooLarge(limit) : nil
+  }
+
+  /// The rest of the request is not read: the answer closes the connection.
+  private func refused(_ request: ServerRequest, by service: any ServerService, _ refusal: ServerRefusal) -> Response {
+    var reply = service.refusal(refusal)
+    reply.headers.append(("Connection", "close"))
+    finish(log.begin(request, time: clock.now()), reply.status, reply.body.count)
+    return response(reply)
   }
 
   // MARK: Requests
 
-  private func serverRequest(_ request: Request, _ target: String, _ body: [UInt8]) -> ServerRequest {
-    let parts = target.split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
+  private func serverRequest(_ request: Request, body: [UInt8]) -> ServerRequest {
+    let parts = request.uri.string.split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
     let path = parts.first.map(String.init) ?? "/"
     var headers: [String: String] = [:]
     for field in request.headers { headers[field.name.canonicalName] = field.value }
     headers["host"] = request.head.authority
     return ServerRequest(
       method: request.method.rawValue, path: path, segments: URLCoding.segments(path),
-      query: parts.count > 1 ? URLCoding.fields(parts[1]) : [], headers: headers, body: body)
-  }
-
-  private func logged(_ request: ServerRequest, status: Int, bytes: Int) -> LoggedRequest {
-    let isSecret = request.path.lowercased().contains("/oauth2/")
-    let body = isSecret ? "" : String(decoding: request.body.prefix(Tuning.loggedBodyBytes), as: UTF8.self)
-    return LoggedRequest(
-      method: request.method, path: request.path, query: isSecret ? [] : request.query.map { "\($0.name)=\($0.value)" },
-      body: body, status: status, bytes: bytes)
+      query: parts.count > 1 ? URLCoding.fields(parts[1]) : [], headers: headers, body: body, scheme: scheme)
   }
 
   // MARK: Answers
 
-  private func refusal(_ status: Int, _ code: String, _ message: String) -> ServerReply {
-    let error = SandboxError(status: status, code: code, message: message)
-    return .json(status, error.body, headers: [("Connection", "close")])
-  }
-
   private func response(_ reply: ServerReply, to method: String = "GET") -> Response {
     var response = Response(status: .init(code: reply.status), headers: fields(reply))
     if method == "HEAD" {
-      response.headers[.contentLength] = "\(reply.body.count)"
+      response.headers[.contentLength] = "\(reply.length)"
+    } else if let stream = reply.stream {
+      response.body = .init(contentLength: stream.count) { writer in
+        var number = 0
+        while let part = try await stream.part(number) {
+          try await writer.write(ByteBuffer(bytes: part))
+          number += 1
+        }
+        try await writer.finish(nil)
+      }
+      response.headers[.contentLength] = "\(stream.count)"
     } else if !reply.body.isEmpty || reply.status != 204 && reply.status != 304 {
       response.body = .init(byteBuffer: ByteBuffer(bytes: reply.body))
       response.headers[.contentLength] = "\(reply.body.count)"
@@ -111,8 +199,10 @@ struct HTTPFront: HTTPResponder {
     return response
   }
 
-  private func close(_ channel: any Channel, _ request: ServerRequest) async -> Response {
-    log.append(logged(request, status: 0, bytes: 0))
+  private func close(
+    _ channel: any Channel, _ entry: LoggedRequest, _ start: ContinuousClock.Instant
+  ) async -> Response {
+    finish(entry, 0, 0, start)
     try? await channel.close().get()
     return Response(status: .internalServerError)
   }
@@ -129,3 +219,6 @@ struct HTTPFront: HTTPResponder {
 
 /// Ends a connection in the middle of an answer, on purpose.
 private struct ConnectionDropped: Error {}
+
+/// More came than the resource takes.
+private struct BodyTooLarge: Error {}

@@ -26,20 +26,40 @@ public enum Seed: Sendable, Equatable {
 public struct SandboxConfiguration: Sendable {
   /// A file, created when it is not there; nil keeps the org in memory.
   public var databasePath: String?
-  /// Only loopback addresses are accepted: `127.0.0.1`, `::1` or `localhost`.
+  /// `127.0.0.1`, `::1` or `localhost`; any other address only with `allowsRemote` as well.
   public var host = "127.0.0.1"
+  /// Whoever reaches the port may then try to sign in.
+  public var allowsRemote = false
   /// 0 lets the system choose.
   public var port = 0
+  /// nil serves plain HTTP.
+  public var tls: SandboxTLS?
   public var username = "ada@sandbox.tureen.example"
   public var password: String?
   public var clientId = "tureen-sandbox-client"
   public var clientSecret: String?
+  /// Where the client above may have its users sent back to.
+  public var redirectURIs = ["http://localhost:1717/OauthRedirect", "testsfdc:///mobilesdk/detect/oauth/done"]
+  /// Users and clients beside the ones above.
+  public var signIn = SandboxSignInData()
   /// Seconds without a call after which an access token is no longer valid.
   public var accessTokenLifetime: Int64 = 7_200
   public var seed = Seed.standard
+  /// A file of objects, fields and rules that the org has besides the standard ones. An org remembers its schema: nil
+  /// opens it with the one it was last opened with.
+  public var schemaPath: String?
+  /// Files of records for a new org, loaded in this order. Records that are made up come first.
+  public var seedPaths: [String] = []
   public var clock: any SandboxClock = SystemSandboxClock()
   /// Records in a page, 1...2000. Below 200 it makes paging testable with few rows: it then overrules clients' wishes.
   public var pageSize = 2_000
+  package var limits = ConnectionLimits()
+  /// Other services on the same port.
+  package var mounts: [Mount] = []
+  /// A file that gets a line of JSON for each request; nil keeps the log in memory alone.
+  public var logPath: String?
+  /// Guards the control interface; nil: a new one at each start.
+  public var controlToken: String?
 
   public init() {}
 }

@@ -1,44 +1,97 @@
 import JSON
 
 /// A request as services see it: whole, decoded, without a trace of the HTTP library.
-struct ServerRequest: Sendable {
-  let method: String
+package struct ServerRequest: Sendable {
+  package let method: String
   /// As sent, without the query.
-  let path: String
-  /// Percent-decoded; empty ones at the end dropped, so that a trailing slash makes no difference.
-  let segments: [String]
-  let query: [(name: String, value: String)]
+  package let path: String
+  /// Percent-decoded; empty ones at the end dropped, so that a trailing slash makes no difference. A mounted service sees
+  /// those after its mount.
+  package internal(set) var segments: [String]
+  package let query: [(name: String, value: String)]
   /// Lower-case names.
-  let headers: [String: String]
-  let body: [UInt8]
+  package internal(set) var headers: [String: String]
+  package internal(set) var body: [UInt8]
+  /// `http` or `https`.
+  package var scheme = "http"
+  /// The path of the mount the request came through, such as `/parse`; empty for the main service.
+  package internal(set) var mountPath = ""
+  /// The parts of a request inside another one that came with files; all others have them in `body`.
+  var form: [FormPart]?
+  /// Faults that the service itself brings about.
+  package internal(set) var faults: [FaultDraw] = []
 
-  func parameter(_ name: String) -> String? { query.first { $0.name == name }?.value }
-  func header(_ name: String) -> String? { headers[name] }
+  package func parameter(_ name: String) -> String? { query.first { $0.name == name }?.value }
+  package func header(_ name: String) -> String? { headers[name] }
+
+  /// `https://127.0.0.1:<port>`: the server as this client addresses it.
+  package var origin: String { "\(scheme)://\(header("host") ?? "localhost")" }
 }
 
 /// What a service answers.
-struct ServerReply: Sendable {
-  var status: Int
-  var headers: [(name: String, value: String)]
-  var body: [UInt8]
+package struct ServerReply: Sendable {
+  package var status: Int
+  package var headers: [(name: String, value: String)]
+  package var body: [UInt8]
+  /// In place of `body` when it is long.
+  var stream: ByteStream?
+  /// Who was signed in, for the request log.
+  var user: String?
+  /// Seconds since 1970 UTC for the `Date` header; nil: the time it is.
+  var date: Int64?
 
   /// `application/json;charset=UTF-8`, spelled as Salesforce does: one client compares it.
   static func json(_ status: Int, _ body: [UInt8], headers: [(name: String, value: String)] = []) -> ServerReply {
     ServerReply(status: status, headers: [("Content-Type", "application/json;charset=UTF-8")] + headers, body: body)
   }
 
-  static func json(_ status: Int, _ value: JSONValue, headers: [(name: String, value: String)] = []) -> ServerReply {
+  package static func json(_ status: Int, _ value: JSONValue, headers: [(name: String, value: String)] = []) -> ServerReply {
     json(status, value.serialized(), headers: headers)
   }
 
-  static func text(_ status: Int, _ text: String) -> ServerReply {
-    ServerReply(status: status, headers: [("Content-Type", "text/plain;charset=UTF-8")], body: Array(text.utf8))
+  package static func text(_ status: Int, _ text: String, type: String = "text/plain;charset=UTF-8") -> ServerReply {
+    ServerReply(status: status, headers: [("Content-Type", type)], body: Array(text.utf8))
   }
 
-  static func empty(_ status: Int) -> ServerReply { ServerReply(status: status, headers: [], body: []) }
+  package static func empty(_ status: Int) -> ServerReply { ServerReply(status: status, headers: [], body: []) }
 }
 
-/// Something that answers requests: the Salesforce API here, other APIs beside it later.
-protocol ServerService: Sendable {
+/// Why the server refused a request before any service saw it.
+package struct ServerRefusal: Sendable {
+  package let status: Int
+  package let code: String
+  package let message: String
+
+  static let headersTooLarge = ServerRefusal(
+    status: 431, code: "REQUEST_HEADER_FIELDS_TOO_LARGE",
+    message: "the request target and headers are longer than \(Tuning.requestHeadBytes) bytes")
+  static let tooManyUploads = ServerRefusal(
+    status: 503, code: "SERVER_UNAVAILABLE", message: "too many large uploads at once; send this one again later")
+
+  /// - Parameter limit: Bytes this resource takes.
+  static func bodyTooLarge(_ limit: Int) -> ServerRefusal {
+    ServerRefusal(
+      status: 413, code: "REQUEST_ENTITY_TOO_LARGE", message: "the request body is larger than \(limit) bytes")
+  }
+}
+
+/// Something that answers requests: the Salesforce API here, other APIs mounted beside it.
+package protocol ServerService: Sendable {
   func reply(to request: ServerRequest) async -> ServerReply
+  /// The body clients of this API can read.
+  func refusal(_ refusal: ServerRefusal) -> ServerReply
+  /// Bytes the body of a request may have, as far as its head tells; also after it is decompressed.
+  func bodyLimit(for request: ServerRequest) -> Int
+  /// Faults that the service can bring about in itself, beside those of any HTTP service.
+  var faultKinds: [FaultKind] { get }
+}
+
+extension ServerService {
+  package func bodyLimit(for request: ServerRequest) -> Int { Tuning.requestBodyBytes }
+
+  package func refusal(_ refusal: ServerRefusal) -> ServerReply {
+    .json(refusal.status, ["code": .string(refusal.code), "message": .string(refusal.message)])
+  }
+
+  package var faultKinds: [FaultKind] { [] }
 }

@@ -28,6 +28,27 @@ enum URLCoding {
     }
   }
 
+  /// `name=value&…` with everything escaped that is not plain in every place.
+  static func form(_ fields: [(name: String, value: String)]) -> String {
+    fields.map { "\(encoded($0.name))=\(encoded($0.value))" }.joined(separator: "&")
+  }
+
+  private static func encoded(_ text: String) -> String {
+    let hex = Array("0123456789ABCDEF".utf8)
+    var out: [UInt8] = []
+    for byte in text.utf8 {
+      switch byte {
+      case 0x30...0x39, 0x41...0x5A, 0x61...0x7A, 0x2D, 0x2E, 0x5F: out.append(byte)
+      case 0x20: out.append(0x2B)
+      default: out += [0x25, hex[Int(byte >> 4)], hex[Int(byte & 15)]]
+      }
+    }
+    return String(decoding: out, as: UTF8.self)
+  }
+
+  /// For names in headers and paths: a space becomes `%20`.
+  static func escaped(_ text: String) -> String { encoded(text).replacing("+", with: "%20") }
+
   /// The segments of a path; empty ones at either end are dropped.
   static func segments(_ path: some StringProtocol) -> [String] {
     var parts = path.split(separator: "/", omittingEmptySubsequences: false).map { decoded($0, plusIsSpace: false) }

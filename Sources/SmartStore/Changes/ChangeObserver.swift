@@ -34,10 +34,11 @@ final class ChangeInbox: Sendable {
   /// As the observer named them: texts of the same bytes are the same soup.
   let soupNames: [String]
   private let state = Mutex(State())
-  private let onNews: ChangeObserver.News
+  /// Hears that changes wait that were not announced yet. Must be quick.
+  private let onNews: @Sendable (ChangeInbox) -> Void
   private let onEnd: @Sendable () -> Void
 
-  init(soupNames: [String], onNews: @escaping ChangeObserver.News, onEnd: @escaping @Sendable () -> Void) {
+  init(soupNames: [String], onNews: @escaping @Sendable (ChangeInbox) -> Void, onEnd: @escaping @Sendable () -> Void) {
     self.soupNames = soupNames
     self.onNews = onNews
     self.onEnd = onEnd
@@ -55,16 +56,20 @@ final class ChangeInbox: Sendable {
       state.waiting.append((soupName, changes))
       return state.waiting.count == 1
     }
-    if isNews { onNews { self.take() } }
+    if isNews { onNews(self) }
   }
 
   func take() -> [StoreChange] {
-    let waiting = state.withLock { state in
+    // An entry that came and went meanwhile leaves nothing to tell.
+    drain().compactMap { $0.changes.isEmpty ? nil : $0.changes.change(of: $0.soupName) }
+  }
+
+  /// What waits, and waits no more.
+  func drain() -> [(soupName: String, changes: EntryChanges)] {
+    state.withLock { state in
       defer { state.waiting = [] }
       return state.waiting
     }
-    // An entry that came and went meanwhile leaves nothing to tell.
-    return waiting.compactMap { $0.changes.isEmpty ? nil : $0.changes.change(of: $0.soupName) }
   }
 
   /// - Returns: True the first time.

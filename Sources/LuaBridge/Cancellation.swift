@@ -1,0 +1,30 @@
+/// Whether a script has given up one of its calls. Any thread.
+public final class Cancellation: @unchecked Sendable {
+  // Touched only with `lock` held.
+  private let lock = Lock()
+  private var hasFired = false
+  private var action: (@Sendable () -> Void)?
+
+  init() {}
+
+  public var isCancelled: Bool { lock.withLock { hasFired } }
+
+  /// Sets what ends the call: runs once, on the script's thread, or at once when the call was given up already. Must not block.
+  public func onCancel(_ action: @escaping @Sendable () -> Void) {
+    let isLate = lock.withLock { () -> Bool in
+      if !hasFired { self.action = action }
+      return hasFired
+    }
+    if isLate { action() }
+  }
+
+  func cancel() {
+    let action = lock.withLock { () -> (@Sendable () -> Void)? in
+      guard !hasFired else { return nil }
+      hasFired = true
+      defer { self.action = nil }
+      return self.action
+    }
+    action?()
+  }
+}

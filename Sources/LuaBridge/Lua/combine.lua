@@ -1,0 +1,156 @@
+--- Waiting for several things, for some time, or for an event.
+local core = ...
+local async = core.import "async"
+local arguments = core.import "arguments"
+local calls = core.import "calls"
+local event = core.import "event"
+local timers = core.import "timers"
+
+local M = {}
+
+local function check_ms(caller, position, name, ms)
+  if math.type(ms) and ms >= 0 then return end
+  core.raise("invalidArguments", ("%s: argument %d '%s' must be a number of milliseconds from 0 on, got %s")
+    :format(caller, position, name, ms ~= ms and "NaN" or type(ms) == "number" and tostring(ms) or arguments.type_name(ms)))
+end
+
+--- Whether an element is `{fn, ...}`.
+local function is_call(element)
+  return type(element) == "table" and type(element[1]) == "function"
+end
+
+--- Waits for each element: a task, a function to run as one, or `{fn, ...}` to await. `tell(i, ...)` is called when the i-th
+--- has ended. All are checked before the first is begun.
+local function watch(caller, list, tell)
+  for i, element in ipairs(list) do
+    if not (async.is_task(element) or type(element) == "function" or is_call(element)) then
+      arguments.wrong(caller, 1, ("list[%d]"):format(i), "a task, a function or {fn, ...}", element)
+    end
+  end
+  for i, element in ipairs(list) do
+    local task = async.is_task(element) and element
+      or async.create(type(element) == "function" and element or async.await)
+    -- First this, so that an error it raises at once is heard.
+    async.when_ended(task, function(...) tell(i, ...) end)
+    if is_call(element) then
+      async.start(task, table.unpack(element, 1, math.max(#element, element.n or 0)))
+    elseif task ~= element then
+      async.start(task)
+    end
+  end
+end
+
+local function check_list(caller, list)
+  if type(list) == "table" and arguments.is_list(list) then return end
+  arguments.wrong(caller, 1, "list", "an array of tasks, functions or {fn, ...}", list)
+end
+
+--- Waits for all: their first results in a list, in the order given. At the first failure returns nil and that error; the
+--- others go on, and what becomes of them is not heard.
+---@param list (tureen.Task|function|table)[]  tasks, functions to run, or `{fn, ...}` as `await` takes them
+---@return any[]? values
+---@return tureen.Error? err
+function M.all(list)
+  return async.wait("all", function(settle)
+    check_list("all", list)
+    local values, left = core.array(), #list
+    if left == 0 then return settle(values) end
+    watch("all", list, function(i, value, err)
+      if value == nil and err ~= nil then return settle(nil, err) end
+      if value == nil then value = core.null end
+      values[i] = value
+      left = left - 1
+      if left == 0 then settle(values) end
+    end)
+  end)
+end
+
+--- Waits for the first to end, be it well or not; the others go on, and what becomes of them is not heard.
+---@param list (tureen.Task|function|table)[]  as `all` takes it; not empty
+---@return any value
+---@return tureen.Error? err
+---@return integer position  which one it was
+function M.race(list)
+  return async.wait("race", function(settle)
+    check_list("race", list)
+    if #list == 0 then arguments.wrong("race", 1, "list", "an array with at least one element", list) end
+    watch("race", list, function(i, value, err) settle(value, err, i) end)
+  end)
+end
+
+--- Waits for `await(fn, ...)`, but `ms` milliseconds at most: then it is cancelled, and the error has the code `timeout`.
+---@param ms number
+---@param fn function|tureen.Task
+---@return any value
+---@return tureen.Error? err
+function M.timeout(ms, fn, ...)
+  check_ms("timeout", 1, "ms", ms)
+  if type(fn) ~= "function" and not async.is_task(fn) then
+    arguments.wrong("timeout", 2, "fn", "a function or a task", fn)
+  end
+  local given = table.pack(...)
+  return async.wait("timeout", function(settle)
+    local task = async.is_task(fn) and fn or async.create(async.await)
+    local timer = timers.after(ms, function()
+      task:cancel()
+      settle(nil, calls.new_error("timeout", ("no answer within %g ms"):format(ms), { retryable = true }))
+    end)
+    async.when_ended(task, function(...)
+      timer:cancel()
+      settle(...)
+    end)
+    if task ~= fn then async.start(task, fn, table.unpack(given, 1, given.n)) end
+    return task
+  end)
+end
+
+--- Waits for `ms` milliseconds; other tasks and callbacks run meanwhile.
+---@param ms number
+---@return true? done  nil, with an error, when the task is cancelled meanwhile
+---@return tureen.Error? err
+function M.sleep(ms)
+  check_ms("sleep", 1, "ms", ms)
+  local timer
+  local done, err = async.wait("sleep", function(settle)
+    timer = timers.after(ms, function() settle(true) end)
+  end)
+  if not done and timer then timer:cancel() end
+  return done, err
+end
+
+--- Calls `fn` once, from a poll, when `ms` milliseconds have passed. `tureen.run` waits for it.
+---@param ms number
+---@param fn fun()
+---@return tureen.Timer  with `cancel()`
+function M.after(ms, fn)
+  check_ms("after", 1, "ms", ms)
+  if type(fn) ~= "function" then arguments.wrong("after", 2, "fn", "a function", fn) end
+  return timers.after(ms, fn)
+end
+
+--- Waits for an event, the first that `filter` returns true for; at most `ms` milliseconds, when they are given.
+---@param name string
+---@param filter (fun(detail: any): boolean)?
+---@param ms number?
+---@return any detail
+---@return tureen.Error? err  code `timeout`
+function M.wait_event(name, filter, ms)
+  if type(name) ~= "string" then arguments.wrong("waitEvent", 1, "name", "a string", name) end
+  if filter ~= nil and type(filter) ~= "function" then arguments.wrong("waitEvent", 2, "filter", "a function", filter) end
+  if ms ~= nil then check_ms("waitEvent", 3, "ms", ms) end
+  local timer, listener
+  local results = table.pack(async.wait("waitEvent", function(settle)
+    listener = function(detail)
+      if filter == nil or filter(detail) then settle(detail) end
+    end
+    event.on(name, listener)
+    timer = ms and timers.after(ms, function()
+      settle(nil, calls.new_error("timeout", ("no event '%s' within %g ms"):format(name, ms), { retryable = true }))
+    end)
+  end))
+  if listener then event.off(name, listener) end
+  if timer then timer:cancel() end
+  return table.unpack(results, 1, results.n)
+end
+
+return M

@@ -1,0 +1,158 @@
+--- Sync targets written in Lua: the sync engine asks, a module of the script answers.
+---
+--- A target `{type = "custom", luaImpl = "name"}` means what was registered under that name, else the module that `require`
+--- finds. Its functions get the target and may `await`; each is called on the script's thread, from `poll`:
+---   startFetch(target, maxTimeStamp) -> records, {totalSize =, more =}   the first page; -1 asks for everything
+---   continueFetch(target, more) -> records, {totalSize =, more =}        the page behind it; no `more`: the last one
+---   remoteIds(target, localIds) -> ids                                   what the server has, for finding ghosts
+--- and of a sync up, each of which may be left out:
+---   createOnServer(target, record, fields) -> id                         or nil and why the record was refused
+---   updateOnServer(target, record, fields) -> true                       or false and why, or an HTTP status
+---   deleteOnServer(target, record) -> true                               the same; 404 means that it is gone
+---   fetchLastModifiedDates(target, records) -> dates                     a time stamp each; false: deleted, nil: unknown
+---   isNewerThanServer(target, record) -> boolean                         in place of comparing dates
+local core = ...
+local calls = core.import "calls"
+local async = core.import "async"
+local arguments = core.import "arguments"
+
+local M = {}
+
+local registered = {} -- name -> table of functions
+
+--- Registers the functions of a custom target under a name; nil takes them away.
+---@param name string
+---@param implementation table?
+function M.register(name, implementation)
+  if type(name) ~= "string" then arguments.wrong("registerTarget", 1, "name", "a string", name) end
+  if implementation ~= nil and type(implementation) ~= "table" then
+    arguments.wrong("registerTarget", 2, "implementation", "a table of functions", implementation)
+  end
+  registered[name] = implementation
+end
+
+--- The functions behind a name, or nil and why there are none.
+local function find(name)
+  if registered[name] then return registered[name] end
+  local ok, found = pcall(require, name)
+  if not ok then return nil, ("module '%s' cannot be loaded: %s"):format(name, tostring(found)) end
+  if type(found) ~= "table" then
+    return nil, ("module '%s' must return a table of functions, got %s"):format(name, type(found))
+  end
+  return found
+end
+
+--- A list as the engine wants it: an empty table is a list too.
+local function as_list(value)
+  if #value == 0 and not core.is_array(value) then return core.array() end
+  return value
+end
+
+--- What a function gave, as the answer to the engine; nil and a text when it is not what was asked for.
+local function page(name, records, info)
+  if records == nil or records == core.null then return {} end
+  if not arguments.is_list(records) then
+    return nil, ("%s must return an array of records, got %s"):format(name, arguments.type_name(records))
+  end
+  if info ~= nil and type(info) ~= "table" then
+    return nil, ("%s must return a table {totalSize, more} as its second value, got %s"):format(name, type(info))
+  end
+  info = info or {}
+  local total = info.totalSize
+  if total ~= nil and math.tointeger(total) == nil then
+    return nil, ("%s: totalSize must be an integer, got %s"):format(name, arguments.type_name(total))
+  end
+  return { records = as_list(records), totalSize = total and math.tointeger(total), more = info.more }
+end
+
+-- What can be left out of a target for uploads: the engine sends what is missing itself.
+local UPLOADS = { "createOnServer", "updateOnServer", "deleteOnServer", "fetchLastModifiedDates", "isNewerThanServer" }
+
+local function wrong(name, expected, value)
+  return nil, ("%s must return %s, got %s"):format(name, expected, arguments.type_name(value))
+end
+
+--- Whatever says why, as text.
+local function reason(problem)
+  if problem == nil or problem == core.null then return nil end
+  if type(problem) == "table" and type(problem.message) == "string" then return problem.message end
+  return tostring(problem)
+end
+
+--- An HTTP status, or whether it went well.
+local function status(name, result, problem)
+  if math.type(result) == "integer" then return { status = result, reason = reason(problem) } end
+  if result == true then return { status = 200 } end
+  if result == false or result == nil then return { status = 400, reason = reason(problem) } end
+  return wrong(name, "true, or false and a reason, or an HTTP status", result)
+end
+
+-- How each function is called, and what its results mean.
+local performers = {
+  startFetch = function(fn, target, given) return page("startFetch", fn(target, given.maxTimeStamp)) end,
+  continueFetch = function(fn, target, given) return page("continueFetch", fn(target, given.more)) end,
+  remoteIds = function(fn, target, given)
+    local ids = fn(target, given.localIds)
+    if not arguments.is_list(ids) then return wrong("remoteIds", "an array of ids", ids) end
+    return { ids = as_list(ids) }
+  end,
+  createOnServer = function(fn, target, given)
+    local id, problem = fn(target, given.record, given.fields)
+    if id == nil or id == false or id == core.null then return { reason = reason(problem) } end
+    if type(id) ~= "string" then return wrong("createOnServer", "an id, or nil and a reason", id) end
+    return { id = id }
+  end,
+  updateOnServer = function(fn, target, given)
+    return status("updateOnServer", fn(target, given.record, given.fields))
+  end,
+  deleteOnServer = function(fn, target, given) return status("deleteOnServer", fn(target, given.record)) end,
+  fetchLastModifiedDates = function(fn, target, given)
+    local found, dates = fn(target, given.records), core.array()
+    if type(found) ~= "table" then return wrong("fetchLastModifiedDates", "an array of dates", found) end
+    for i = 1, #given.records do
+      local date = found[i]
+      if date == nil then date = core.null end
+      dates[i] = date
+    end
+    return { dates = dates }
+  end,
+  isNewerThanServer = function(fn, target, given)
+    local newer = fn(target, given.record)
+    if type(newer) ~= "boolean" then return wrong("isNewerThanServer", "a boolean", newer) end
+    return { newer = newer }
+  end,
+}
+
+local function perform(request)
+  local name = request["function"]
+  local implementation, problem = find(request.implementation)
+  if implementation == nil then return nil, problem end
+  if name == "functions" then
+    local names = core.array()
+    for _, upload in ipairs(UPLOADS) do
+      if type(implementation[upload]) == "function" then names[#names + 1] = upload end
+    end
+    return { functions = names }
+  end
+  local fn, performer = implementation[name], performers[name]
+  if type(fn) ~= "function" or not performer then return nil, ("it has no function '%s'"):format(name) end
+  return performer(fn, request.target, request.arguments)
+end
+
+local function answer(id, result, problem)
+  local args = result or { error = reason(problem) or "unknown" }
+  args.request = id
+  calls.exec(nil, nil, "tureen.script", "answer", args, true)
+end
+
+--- Called with each request of the engine.
+calls.on_request = function(id, request)
+  local task = async.create(perform)
+  async.when_ended(task, function(result, problem)
+    local ok, raised = pcall(answer, id, result, problem)
+    if not ok then answer(id, nil, "its answer cannot be sent: " .. reason(raised)) end
+  end)
+  async.start(task, request)
+end
+
+return M

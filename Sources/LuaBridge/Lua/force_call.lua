@@ -1,0 +1,94 @@
+--- How the functions of `tureen.force` are called: with callbacks, through `await`, or plainly inside a task, where they
+--- wait and return `value` or `nil, err`.
+local core = ...
+local arguments = core.import "arguments"
+local async = core.import "async"
+local calls = core.import "calls"
+local guard = core.import "guard"
+
+local M = {}
+
+--- An error of the domain `force`.
+---@return tureen.Error
+function M.new_error(code, message, extra)
+  local err = calls.new_error(code, message, { domain = "force" })
+  for key, value in pairs(extra or {}) do err[key] = value end
+  return err
+end
+
+--- Misuse that the script's writer can see: raises.
+function M.misuse(message, ...)
+  core.raise("invalidArguments", message:format(...))
+end
+
+--- True when there is a value: neither nil nor null.
+function M.given(value)
+  return value ~= nil and value ~= core.null
+end
+
+--- A copy of a table, one level deep; nil and null give an empty one.
+function M.copy(value)
+  local result = {}
+  if M.given(value) then
+    for key, element in pairs(value) do result[key] = element end
+  end
+  return result
+end
+
+--- Adds the elements of `more` to `list`.
+function M.append(list, more)
+  for _, element in ipairs(more) do list[#list + 1] = element end
+end
+
+--- Runs a body as a task and tells the callbacks how it ended, from a poll.
+local function run(success, failure, body)
+  local task = async.create(body)
+  async.when_ended(task, function(value, err)
+    if value == nil and err ~= nil then
+      if failure then return calls.defer(failure, err) end
+      if task:status() == "failed" then guard.report(err, err.traceback or "") end
+      return
+    end
+    if value == nil then value = core.null end
+    if success then calls.defer(success, value) end
+  end)
+  async.start(task)
+end
+
+--- Makes a public function from a body that may wait.
+---
+--- `spec`: `name`, `params` and `is_method` as `arguments.define` takes them; `check(self, ...)`, which may raise before
+--- anything begins; `body(self, ...)`, which runs in a task and returns a value, or nil and an error. Without `is_method`
+--- neither gets `self`.
+function M.define(spec)
+  local count = #spec.params
+  return arguments.define {
+    name = spec.name, params = spec.params, is_method = spec.is_method,
+    send = function(success, failure, self, values)
+      local function invoke(fn)
+        if spec.is_method then return fn(self, table.unpack(values, 1, count)) end
+        return fn(table.unpack(values, 1, count))
+      end
+      if spec.check then invoke(spec.check) end
+      if success or failure then return run(success, failure, function() return invoke(spec.body) end) end
+      if coroutine.isyieldable() then return invoke(spec.body) end
+      M.misuse("%s: give it callbacks, or call it inside tureen.async(function() ... end)", spec.name)
+    end,
+  }
+end
+
+--- A class: called, it makes an object from what `class.new(self, ...)` does with it.
+---@param name string  what `tostring` and errors call its objects
+function M.class(name)
+  local class = { __name = "tureen.force." .. name }
+  class.__index = class
+  return setmetatable(class, {
+    __call = function(_, ...)
+      local object = setmetatable({}, class)
+      class.new(object, ...)
+      return object
+    end,
+  })
+end
+
+return M

@@ -1,0 +1,243 @@
+--- The org's REST API, function by function.
+---
+--- Each takes `success` and `error` last, or is awaited, or is called inside a task, where it waits. Optional arguments may be
+--- left out. `/services/data/v66.0` stands in front of what the server is asked for; `init{apiVersion}` changes the version.
+local core = ...
+local call = core.import "force_call"
+local calls = core.import "calls"
+local async = core.import "async"
+local network = core.import "network"
+local arguments = core.import "arguments"
+local url = core.import "force_url"
+
+---@class tureen.force.client
+local M = { apiVersion = "v66.0", parseUrl = url.parseUrl, computeEndPointIfMissing = url.computeEndPointIfMissing }
+
+local DATA = "/services/data"
+local handler -- what `init{requestHandler}` gave: it takes the place of the network
+
+--- Sets the API version, and for tests what answers in place of the network: `requestHandler(request)` gets `{method, path,
+--- params, data, headerParams}`, may wait, and returns the answer, or nil and an error.
+---@param options {apiVersion: string?, requestHandler: function?}
+function M.configure(options)
+  local version = options.apiVersion
+  if call.given(version) then
+    if type(version) ~= "string" or not version:find("^v%d+%.%d+$") then
+      call.misuse("init: 'apiVersion' must look like v66.0, got %s", tostring(version))
+    end
+    M.apiVersion = version
+  end
+  if call.given(options.requestHandler) and type(options.requestHandler) ~= "function" then
+    call.misuse("init: 'requestHandler' must be a function, got %s", type(options.requestHandler))
+  end
+  handler = call.given(options.requestHandler) and options.requestHandler or nil
+end
+
+--- The path of a resource of this version, its pieces encoded.
+local function path_of(...)
+  local pieces = { DATA, M.apiVersion }
+  for _, piece in ipairs { ... } do pieces[#pieces + 1] = url.encode(piece) end
+  return table.concat(pieces, "/")
+end
+M.path_of = path_of
+
+--- A request as the network service takes it.
+local function as_sent(request)
+  local path, query = request.path, request.params
+  if request.data ~= nil then
+    path, query = path .. url.query(request.params), request.data
+  end
+  return {
+    path = path, method = request.method, queryParams = query, headerParams = request.headerParams,
+    returnBinary = request.binary, doesNotRequireAuthentication = request.noAuth,
+  }
+end
+
+--- Sends what `build(...)` makes of the arguments: `{method, path, params, data, headerParams, binary, noAuth}`.
+function M.define(name, params, build)
+  local count = #params
+  M[name] = arguments.define {
+    name = name, params = params,
+    send = function(success, failure, _, values)
+      local request = build(table.unpack(values, 1, count))
+      if handler then
+        if not (success or failure) then return handler(request) end
+        return async.when_ended(async.async(handler, request), function(value, err)
+          if value ~= nil or err == nil then
+            if success then calls.defer(success, value == nil and core.null or value) end
+          elseif failure then
+            calls.defer(failure, err)
+          end
+        end)
+      end
+      if success or failure then return network.sendRequest(as_sent(request), success, failure) end
+      if coroutine.isyieldable() then return async.await(network.sendRequest, as_sent(request)) end
+      call.misuse("%s: give it callbacks, or call it inside tureen.async(function() ... end)", name)
+    end,
+  }
+end
+
+local define = M.define
+local TYPE, ID, DATA_FIELDS = { "sobjectType", "string" }, { "id", "string" }, { "data", "table" }
+local ALL_OR_NONE = { "allOrNone", "boolean" }
+
+local function get(path, params) return { method = "GET", path = path, params = params } end
+
+-- versions(): the versions the org has, a list
+define("versions", {}, function() return get(DATA .. "/") end)
+-- resources(): name to path
+define("resources", {}, function() return get(path_of()) end)
+-- limits(): name to {Max, Remaining}
+define("limits", {}, function() return get(path_of("limits")) end)
+-- describeGlobal(): {sobjects = {...}}
+define("describeGlobal", {}, function() return get(path_of("sobjects")) end)
+-- metadata(sobjectType): {objectDescribe, recentItems}
+define("metadata", { TYPE }, function(kind) return get(path_of("sobjects", kind)) end)
+-- describe(sobjectType), getPickListValues(sobjectType): fields, child relationships and so on
+for _, name in ipairs { "describe", "getPickListValues" } do
+  define(name, { TYPE }, function(kind) return get(path_of("sobjects", kind, "describe")) end)
+end
+-- describeLayout(sobjectType, recordTypeId?): all layouts, or that of one record type
+define("describeLayout", { TYPE, { "recordTypeId", "string", optional = true } }, function(kind, record_type)
+  return get(path_of("sobjects", kind, "describe", "layouts", record_type or ""))
+end)
+
+-- query(soql), queryAll(soql): {totalSize, done, records, nextRecordsUrl?}; queryAll sees deleted records too
+for _, name in ipairs { "query", "queryAll" } do
+  define(name, { { "soql", "string" } }, function(soql) return get(path_of(name), { q = soql }) end)
+end
+-- search(sosl): {searchRecords = {...}}
+define("search", { { "sosl", "string" } }, function(sosl) return get(path_of("search"), { q = sosl }) end)
+-- queryMore(nextRecordsUrl): the page behind a URL that query gave; its host does not matter
+define("queryMore", { { "url", "string" } }, function(address)
+  return get((address:gsub("^%a[%w+.-]*://[^/?#]*", "")))
+end)
+
+--- Fields as the server takes them: a text, or a list of names.
+local function check_fields(caller, position, fields)
+  if not call.given(fields) or fields == "" then return nil end
+  if type(fields) == "string" then return { fields = fields } end
+  if not arguments.is_list(fields) then
+    arguments.wrong(caller, position, "fields", "a string or an array of strings", fields)
+  end
+  return { fields = table.concat(fields, ",") }
+end
+
+-- retrieve(sobjectType, id, fields?): the record; fields is a list of names, or a text with commas
+define("retrieve", { TYPE, ID, { "fields", "any", optional = true } }, function(kind, id, fields)
+  return get(path_of("sobjects", kind, id), check_fields("retrieve", 3, fields))
+end)
+-- create(sobjectType, data): {id, success, errors}
+define("create", { TYPE, DATA_FIELDS }, function(kind, data)
+  return { method = "POST", path = path_of("sobjects", kind, ""), data = data }
+end)
+
+--- The id in a record, and the rest of it.
+local function split_id(caller, data)
+  local rest = call.copy(data)
+  local id = call.given(rest.Id) and rest.Id or rest.id
+  if type(id) ~= "string" or id == "" then arguments.wrong(caller, 2, "data.Id", "a string", id) end
+  rest.Id, rest.id, rest.attributes = nil, nil, nil
+  return id, rest
+end
+
+-- update(sobjectType, data, headers?): "OK"; data has the Id and the fields to change; headers such as If-Unmodified-Since
+define("update", { TYPE, DATA_FIELDS, { "headers", "table", optional = true } }, function(kind, data, headers)
+  local id, fields = split_id("update", data)
+  return { method = "PATCH", path = path_of("sobjects", kind, id), data = fields, headerParams = headers }
+end)
+-- upsert(sobjectType, externalIdField, externalId, data): {id, success, created}; no externalId (nil, null or "") creates
+define("upsert", { TYPE, { "externalIdField", "string" }, { "externalId", "string", optional = true }, DATA_FIELDS },
+  function(kind, field, external_id, data)
+    if external_id == nil or external_id == "" then
+      return { method = "POST", path = path_of("sobjects", kind, field, ""), data = data }
+    end
+    return { method = "PATCH", path = path_of("sobjects", kind, field, external_id), data = data }
+  end)
+-- del(sobjectType, id): "OK"
+define("del", { TYPE, ID }, function(kind, id) return { method = "DELETE", path = path_of("sobjects", kind, id) } end)
+-- getAttachment(id): {encodedBody, contentType}; network.bytes decodes it
+define("getAttachment", { ID }, function(id)
+  return { method = "GET", path = path_of("sobjects", "Attachment", id, "Body"), binary = true }
+end)
+
+-- collectionCreate(allOrNone, records), collectionUpdate(allOrNone, records): a list of {id, success, errors}; each record has
+-- attributes.type
+for name, method in pairs { collectionCreate = "POST", collectionUpdate = "PATCH" } do
+  define(name, { ALL_OR_NONE, { "records", "tables" } }, function(all_or_none, records)
+    return { method = method, path = path_of("composite", "sobjects"), data = { allOrNone = all_or_none, records = records } }
+  end)
+end
+-- collectionUpsert(allOrNone, sobjectType, externalIdField, records): a list of {id, success, created, errors}
+define("collectionUpsert", { ALL_OR_NONE, TYPE, { "externalIdField", "string" }, { "records", "tables" } },
+  function(all_or_none, kind, field, records)
+    return {
+      method = "PATCH", path = path_of("composite", "sobjects", kind, field),
+      data = { allOrNone = all_or_none, records = records },
+    }
+  end)
+-- collectionRetrieve(sobjectType, ids, fields): the records, null for one that is not there
+define("collectionRetrieve", { TYPE, { "ids", "strings" }, { "fields", "strings" } }, function(kind, ids, fields)
+  return { method = "POST", path = path_of("composite", "sobjects", kind), data = { ids = ids, fields = fields } }
+end)
+-- collectionDelete(allOrNone, ids): a list of {id, success, errors}
+define("collectionDelete", { ALL_OR_NONE, { "ids", "strings" } }, function(all_or_none, ids)
+  local query = url.query { allOrNone = tostring(all_or_none), ids = table.concat(ids, ",") }
+  return { method = "DELETE", path = path_of("composite", "sobjects") .. query }
+end)
+
+-- batch(requests, haltOnError?): {hasErrors, results = {{statusCode, result}}}; a request is {method, url, richInput?}, its url
+-- begins with the version
+define("batch", { { "requests", "tables" }, { "haltOnError", "boolean", optional = true } }, function(requests, halt)
+  local data = { batchRequests = requests, haltOnError = halt == true }
+  return { method = "POST", path = path_of("composite", "batch"), data = data }
+end)
+-- composite(allOrNone, requests): {compositeResponse = {{body, httpHeaders, httpStatusCode, referenceId}}}; a request is
+-- {method, url, referenceId, body?}, its url begins with /services/data
+define("composite", { ALL_OR_NONE, { "requests", "tables" } }, function(all_or_none, requests)
+  local data = { allOrNone = all_or_none, compositeRequest = requests }
+  return { method = "POST", path = path_of("composite"), data = data }
+end)
+-- tree(sobjectType, records): {hasErrors, results = {{referenceId, id}}}; a record has attributes {type, referenceId} and may
+-- have children under their plural
+define("tree", { TYPE, { "records", "tables" } }, function(kind, records)
+  return { method = "POST", path = path_of("composite", "tree", kind), data = { records = records } }
+end)
+-- primingRecords(relayToken?, changedAfterTimestamp?): {primingRecords, relayToken, ruleErrors, stats}; the time is ISO text
+define("primingRecords", {
+  { "relayToken", "string", optional = true }, { "changedAfterTimestamp", "string", optional = true },
+}, function(token, changed_after)
+  local path = path_of("connect", "briefcase", "priming-records")
+  return get(path, { relayToken = token, changedAfterTimestamp = changed_after })
+end)
+
+--- Checks a request table and gives its path with the prefix; the caller's table stays as it is.
+local function under(prefix, caller, request)
+  if type(request.path) ~= "string" then call.misuse("%s: You must specify a path for the request", caller) end
+  local copy = call.copy(request)
+  copy.path, copy.method = url.with_prefix(prefix, request.path), request.method or "GET"
+  return copy
+end
+
+-- apexrest(path), apexrest({path, method, params, data, headerParams}): what the org's own endpoint answers; a table's path gets
+-- /services/apexrest in front when it lacks it, a text is taken as it is
+define("apexrest", { { "request", "any" } }, function(request)
+  if type(request) == "string" then return get(request) end
+  if type(request) ~= "table" then arguments.wrong("apexrest", 1, "request", "a string or a table", request) end
+  return under("/services/apexrest", "apexrest", request)
+end)
+-- chatter({path, method, params, data}): under /services/data/v66.0/chatter
+define("chatter", { { "request", "table" } }, function(request) return under(path_of("chatter"), "chatter", request) end)
+-- request({method, path, params, data, headerParams, binary, noAuth}): any request of the org
+define("request", { { "request", "table" } }, function(request) return under("", "request", request) end)
+-- anyrest(url, binary?, noAuth?, request?): any full URL; request has method, params, data, headerParams
+define("anyrest", {
+  { "url", "string" }, { "binary", "boolean", optional = true }, { "noAuth", "boolean", optional = true },
+  { "request", "table", optional = true },
+}, function(address, binary, no_auth, request)
+  local copy = call.copy(request)
+  copy.path, copy.method, copy.binary, copy.noAuth = address, copy.method or "GET", binary, no_auth
+  return copy
+end)
+
+return M

@@ -1,0 +1,180 @@
+--- Lists of records as objects, filled by a fetch.
+---
+---   local contacts = force.SObjectCollection { model = Contact, cache = cache,
+---     config = { type = "soql", query = "SELECT Id, LastName FROM Contact" } }
+---   contacts:fetch()          -- inside a task; contacts.models then
+local core = ...
+local call = core.import "force_call"
+local fetch = core.import "force_fetch"
+local model = core.import "force_model"
+local modes = core.import "force_modes"
+local storecache = core.import "force_storecache"
+
+local given, copy = call.given, call.copy
+local CACHE_MODE = modes.CACHE_MODE
+
+---@class tureen.force.RemoteObjectCollection
+---@field models table[]  the records, in order
+local RemoteObjectCollection = { __name = "tureen.force.RemoteObjectCollection", model = model.RemoteObject }
+RemoteObjectCollection.__index = RemoteObjectCollection
+
+local function construct(class, settings)
+  local collection = setmetatable(copy(settings), class)
+  collection.models, collection.asked, collection.newest = {}, 0, 0
+  return collection
+end
+
+--- A class with settings of its own: `model`, `config`, `cache`, `cacheForOriginals`, `cacheMode`, `mergeMode`, each a value or
+--- a function(collection), or functions. Called with settings, it makes a collection.
+function RemoteObjectCollection:extend(settings)
+  local class = copy(settings)
+  class.__index, class.__name = class, self.__name
+  return setmetatable(class, { __index = self, __call = construct })
+end
+
+--- Puts a record, or the attributes of one, at the end; the record.
+function RemoteObjectCollection:add(record)
+  if type(record) ~= "table" or type(record.syncRemoteObjectWithServer) ~= "function" then record = self:parse(record) end
+  record.collections[self] = true
+  self.models[#self.models + 1] = record
+  return record
+end
+
+--- Takes a record out; whether it was there.
+function RemoteObjectCollection:remove(record)
+  record.collections[self] = nil
+  for i, other in ipairs(self.models) do
+    if other == record then
+      table.remove(self.models, i)
+      return true
+    end
+  end
+  return false
+end
+
+--- The record with this id, or nil.
+function RemoteObjectCollection:get(id)
+  for _, record in ipairs(self.models) do if record.id == id then return record end end
+end
+
+--- What becomes of fetched attributes: a record.
+function RemoteObjectCollection:parse(attributes)
+  local settings = {}
+  for _, name in ipairs { "cache", "cacheForOriginals" } do
+    if self.model[name] == nil then settings[name] = self[name] end
+  end
+  return self.model(attributes, settings)
+end
+
+--- Takes all records out and puts these in.
+function RemoteObjectCollection:reset(records)
+  for _, record in ipairs(self.models) do record.collections[self] = nil end
+  self.models = {}
+  for _, attributes in ipairs(records or {}) do self:add(attributes) end
+  return self
+end
+
+local function setting(self, name, options)
+  local value = options and options[name]
+  if not given(value) then value = self[name] end
+  if type(value) == "function" then value = value(self) end
+  return given(value) and value or nil
+end
+
+--- Set by a class: fetches from the server what `config` says; runs in a task.
+function RemoteObjectCollection:fetchRemoteObjectsFromServer() -- luacheck: ignore 212
+  return fetch.Records(core.array(), 0)
+end
+
+--- Fetches from the cache; runs in a task.
+function RemoteObjectCollection:fetchRemoteObjectsFromCache(config, cache) -- luacheck: ignore 212
+  return cache:find(config.cacheQuery)
+end
+
+local function load(self, config, options)
+  local cache = setting(self, "cache", options)
+  local mode = config.type == "cache" and CACHE_MODE.CACHE_ONLY or setting(self, "cacheMode", options)
+  return fetch.run(function() return self:fetchRemoteObjectsFromServer(config) end,
+    function() return self:fetchRemoteObjectsFromCache(config, cache) end,
+    mode, cache, setting(self, "cacheForOriginals", options), setting(self, "mergeMode", options))
+end
+
+local function method(name, params, body, check)
+  RemoteObjectCollection[name] = call.define { name = name, is_method = true, params = params, body = body, check = check }
+end
+
+-- collection:fetch(options?): the collection, with what was found in place of what it had. When a newer fetch was answered
+-- first, an error of code superseded. Without a config it is empty then
+method("fetch", { { "options", "table", optional = true } }, function(self, options)
+  local config = setting(self, "config", options)
+  if config == nil then return self:reset() end
+  self.asked = self.asked + 1
+  local number = self.asked
+  local found, err = load(self, config, options)
+  if not found then return nil, err end
+  if number < self.newest then return nil, call.new_error("superseded", "a newer fetch was answered first") end
+  self.newest, self.found = number, found
+  self:reset(found.records)
+  if config.closeCursorImmediate then
+    local closed
+    closed, err = found:closeCursor()
+    if not closed then return nil, err end
+  end
+  return self
+end, function(self, options)
+  modes.check_cache_mode("fetch", setting(self, "cacheMode", options))
+  storecache.check_mode("fetch", setting(self, "mergeMode", options))
+  local config = setting(self, "config", options)
+  local is_cache = config and (config.type == "cache" or setting(self, "cacheMode", options) == CACHE_MODE.CACHE_ONLY)
+  if is_cache and not (setting(self, "cache", options) and type(config.cacheQuery) == "table") then
+    call.misuse("fetch: the cache is asked, but there is no 'cache' or no 'config.cacheQuery'")
+  end
+end)
+
+--- Whether `getMore` will find something.
+---@return boolean
+function RemoteObjectCollection:hasMore() return self.found ~= nil and self.found:hasMore() end
+
+-- collection:getMore(): the attributes of the next records, which are in the collection then; an empty list at the end
+method("getMore", {}, function(self)
+  if not self.found then return core.array() end
+  local records, err = self.found:getMore()
+  if not records then return nil, err end
+  for _, attributes in ipairs(records) do self:add(attributes) end
+  return records
+end)
+
+-- collection:closeCursor(): null; there is no more then
+method("closeCursor", {}, function(self)
+  if not self.found then return core.null end
+  return self.found:closeCursor()
+end)
+
+---@class tureen.force.SObjectCollection: tureen.force.RemoteObjectCollection
+local SObjectCollection = RemoteObjectCollection:extend { model = model.SObject }
+SObjectCollection.__name = "tureen.force.SObjectCollection"
+
+function SObjectCollection:fetchRemoteObjectsFromServer(config) -- luacheck: ignore 212
+  return fetch.fetchSObjectsFromServer(config)
+end
+
+--- A record says itself of which type it is, unless the class of the records does.
+function SObjectCollection:parse(attributes)
+  local record = RemoteObjectCollection.parse(self, attributes)
+  local about = attributes.attributes
+  if record.sobjectType == nil and type(about) == "table" then record.sobjectType = about.type end
+  return record
+end
+
+---@class tureen.force.ApexRestObjectCollection: tureen.force.RemoteObjectCollection
+local ApexRestObjectCollection = RemoteObjectCollection:extend { model = model.ApexRestObject }
+ApexRestObjectCollection.__name = "tureen.force.ApexRestObjectCollection"
+
+function ApexRestObjectCollection:fetchRemoteObjectsFromServer(config) -- luacheck: ignore 212
+  return fetch.fetchApexRestObjectsFromServer(config)
+end
+
+return {
+  RemoteObjectCollection = setmetatable(RemoteObjectCollection, { __call = construct }),
+  SObjectCollection = SObjectCollection, ApexRestObjectCollection = ApexRestObjectCollection,
+}

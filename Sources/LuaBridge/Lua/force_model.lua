@@ -1,0 +1,166 @@
+--- Records as objects: `fetch`, `save` and `destroy` keep the object, the cache, the originals and the server in step.
+---
+---   local Contact = force.SObject:extend { sobjectType = "Contact", fieldlist = { "LastName", "Email" }, cache = cache }
+---   local contact = Contact { LastName = "Ito" }
+---   contact:save()            -- inside a task; or contact:save(success, error)
+local core = ...
+local call = core.import "force_call"
+local conflict = core.import "force_conflict"
+local sync = core.import "force_sync"
+
+local given, copy = call.given, call.copy
+
+---@class tureen.force.RemoteObject
+---@field id any             of the record; nil when it is new
+---@field attributes table   what is known of it
+local RemoteObject = { idAttribute = "Id", __name = "tureen.force.RemoteObject" }
+RemoteObject.__index = RemoteObject
+
+-- What a class sets for its records, each a value or a function(model, method); options of a call go before them.
+local SETTINGS = { "fieldlist", "cacheMode", "mergeMode", "cache", "cacheForOriginals" }
+
+local function construct(class, attributes, settings)
+  if given(attributes) and type(attributes) ~= "table" then
+    call.misuse("%s: argument 1 'attributes' must be a table, got %s", class.__name, type(attributes))
+  end
+  local model = setmetatable({ attributes = {}, collections = {} }, class)
+  for key, value in pairs(settings or {}) do model[key] = value end
+  model:set(attributes or {})
+  return model
+end
+
+--- A class with settings of its own: `sobjectType`, `fieldlist`, `cache`, `cacheForOriginals`, `cacheMode`, `mergeMode`,
+--- `idAttribute`, or functions. Called with attributes and settings, it makes a record.
+---@param settings table
+---@return table
+function RemoteObject:extend(settings)
+  local class = copy(settings)
+  class.__index, class.__name = class, self.__name
+  return setmetatable(class, { __index = self, __call = construct })
+end
+
+--- An attribute, nil when it is not known.
+function RemoteObject:get(name) return self.attributes[name] end
+
+--- Sets one attribute, or all of a table.
+function RemoteObject:set(name, value)
+  local changes = type(name) == "table" and name or { [name] = value }
+  for key, element in pairs(changes) do self.attributes[key] = element end
+  local id = self.attributes[self.idAttribute]
+  self.id = given(id) and id or nil
+  return self
+end
+
+--- Takes an attribute away.
+function RemoteObject:unset(name)
+  self.attributes[name] = nil
+  return self:set {}
+end
+
+--- Whether it has no id yet. A record that was made offline has one, of the cache.
+---@return boolean
+function RemoteObject:isNew() return self.id == nil end
+
+--- A copy of the attributes.
+function RemoteObject:toTable() return copy(self.attributes) end
+
+--- Set by a class: makes the change on the server, or reads the record; runs in a task.
+RemoteObject.syncRemoteObjectWithServer = function() return core.array() end
+
+--- The settings for one method.
+local function settings_of(self, method, options)
+  local result = {}
+  for _, name in ipairs(SETTINGS) do
+    local value = options and options[name]
+    if not given(value) then value = self[name] end
+    if type(value) == "function" then value = value(self, method) end
+    result[name] = given(value) and value or nil
+  end
+  return result
+end
+
+local function check(self, caller, method, options)
+  local used = settings_of(self, method, options)
+  conflict.check(caller, method, self.id, used.cache, used.cacheMode, used.mergeMode)
+  return used
+end
+
+local function run(self, method, attributes, options)
+  local used = settings_of(self, method, options)
+  local function server(server_method, id, values, fieldlist)
+    return self:syncRemoteObjectWithServer(server_method, id, values, fieldlist)
+  end
+  local info = { overwrite = options and options.overwrite }
+  return conflict.run(method, self.id, attributes, used.fieldlist, used.cache, used.cacheMode, used.cacheForOriginals,
+    used.mergeMode, info, server)
+end
+
+local function method(name, params, body, check_use)
+  RemoteObject[name] = call.define { name = name, is_method = true, params = params, body = body, check = check_use }
+end
+
+local OPTIONS = { "options", "table", optional = true }
+
+-- model:fetch(options?): the model, with what was read; options: the settings, and overwrite = true
+method("fetch", { OPTIONS }, function(self, options)
+  local data, err = run(self, "read", self.attributes, options)
+  if data == nil then return nil, err end
+  if data == core.null then
+    return nil, call.new_error("notFound", ("there is no record %s in the cache"):format(tostring(self.id)))
+  end
+  return self:set(data)
+end, function(self, options)
+  if self:isNew() then call.misuse("fetch: the record has no %s", self.idAttribute) end
+  check(self, "fetch", "read", options)
+end)
+
+local function save_method(self) return self:isNew() and "create" or "update" end
+
+-- model:save(attributes?, options?): the model, with the attributes set and saved
+method("save", { { "attributes", "table", optional = true }, OPTIONS }, function(self, attributes, options)
+  local values = copy(self.attributes)
+  for key, value in pairs(attributes or {}) do values[key] = value end
+  local data, err = run(self, save_method(self), values, options)
+  if data == nil then return nil, err end
+  return self:set(data)
+end, function(self, _, options) check(self, "save", save_method(self), options) end)
+
+local function leave_collections(self)
+  for collection in pairs(copy(self.collections)) do collection:remove(self) end
+end
+
+-- model:destroy(options?): null; false when the record is new. It leaves its collections at once, with wait = true when the
+-- server has answered
+method("destroy", { OPTIONS }, function(self, options)
+  local waits = options and options.wait == true
+  if not waits or self:isNew() then leave_collections(self) end
+  if self:isNew() then return false end
+  local data, err = run(self, "delete", self.attributes, options)
+  if data == nil then return nil, err end
+  if waits then leave_collections(self) end
+  return data
+end, function(self, options)
+  if not self:isNew() then check(self, "destroy", "delete", options) end
+end)
+
+---@class tureen.force.SObject: tureen.force.RemoteObject
+---@field sobjectType string
+local SObject = RemoteObject:extend { __name = "tureen.force.SObject" }
+SObject.__name = "tureen.force.SObject"
+
+function SObject:syncRemoteObjectWithServer(method_name, id, attributes, fieldlist)
+  return sync.syncSObjectWithServer(method_name, self.sobjectType, id, attributes, fieldlist)
+end
+
+---@class tureen.force.ApexRestObject: tureen.force.RemoteObject
+---@field apexRestPath string
+local ApexRestObject = RemoteObject:extend {}
+ApexRestObject.__name = "tureen.force.ApexRestObject"
+
+function ApexRestObject:syncRemoteObjectWithServer(method_name, id, attributes, fieldlist)
+  return sync.syncApexRestObjectWithServer(method_name, self.apexRestPath, id, self.idAttribute, attributes, fieldlist)
+end
+
+return {
+  RemoteObject = setmetatable(RemoteObject, { __call = construct }), SObject = SObject, ApexRestObject = ApexRestObject,
+}

@@ -1,0 +1,314 @@
+--- A soup as a cache of records: found by their key, merged with what is stored, marked when they were changed locally.
+local core = ...
+local call = core.import "force_call"
+local async = core.import "async"
+local smartstore = core.import "smartstore"
+
+local await, given, copy, misuse = async.await, call.given, call.copy, call.misuse
+
+---@class tureen.force.StoreCache
+---@field soupName string
+---@field keyField string
+---@field config tureen.StoreConfig
+local StoreCache = call.class "StoreCache"
+
+local MERGE_MODE_DOWNLOAD = {
+  OVERWRITE = "OVERWRITE", MERGE_ACCEPT_THEIRS = "MERGE_ACCEPT_THEIRS", LEAVE_IF_CHANGED = "LEAVE_IF_CHANGED",
+}
+local FLAGS = { "__locally_created__", "__locally_updated__", "__locally_deleted__" }
+local PAGE_SIZE = 10 -- the model's, for look-ups by key
+local KEYS_PER_QUERY = 500 -- keeps a statement short, whatever the number of records
+local LOCAL_PREFIX = "local_"
+
+--- Makes a cache on a soup, which `init` registers.
+---@param soup_name string
+---@param index_specs tureen.SoupIndexSpec[]?  beside those of the key and of `__local__`
+---@param key_field string?  "Id" when left out
+---@param is_global_store boolean?
+---@param store_name string?
+function StoreCache:new(soup_name, index_specs, key_field, is_global_store, store_name)
+  if type(soup_name) ~= "string" or soup_name == "" then misuse("StoreCache: argument 1 'soupName' must be a string") end
+  if given(key_field) and type(key_field) ~= "string" then misuse("StoreCache: argument 3 'keyField' must be a string") end
+  self.soupName = soup_name
+  self.additionalIndexSpecs = given(index_specs) and index_specs or {}
+  self.keyField = given(key_field) and key_field or "Id"
+  self.config = { isGlobalStore = is_global_store == true, storeName = given(store_name) and store_name or nil }
+end
+
+local function method(name, params, body, check)
+  StoreCache[name] = call.define { name = name, is_method = true, params = params, check = check, body = body }
+end
+
+local RECORD, KEY = { "record", "table" }, { "key", "string" }
+local FIELDLIST = { "fieldlist", "strings", optional = true }
+local MERGE_MODE = { "mergeMode", "string", optional = true }
+
+-- cache:init(): registers the soup; its name
+method("init", {}, function(self)
+  local specs = { { path = self.keyField, type = "string" }, { path = "__local__", type = "string" } }
+  local known = { [self.keyField] = true, __local__ = true }
+  for _, spec in ipairs(self.additionalIndexSpecs) do
+    if not known[spec.path] then
+      known[spec.path] = true
+      specs[#specs + 1] = spec
+    end
+  end
+  return await(smartstore.registerSoup, self.config, self.soupName, specs)
+end)
+
+--- Whether a record has something, be it null, at a path with dots.
+local function has_path(record, path)
+  local value = record
+  for name in path:gmatch("[^.]+") do
+    if type(value) ~= "table" or value[name] == nil then return false end
+    value = value[name]
+  end
+  return true
+end
+
+--- The one record with this key, or null; nil and an error when the store fails.
+local function find_one(self, key)
+  local spec = smartstore.buildExactQuerySpec(self.keyField, key, PAGE_SIZE)
+  local cursor, err = await(smartstore.querySoup, self.config, self.soupName, spec)
+  if not cursor then return nil, err end
+  await(smartstore.closeCursor, self.config, cursor)
+  local found = cursor.currentPageOrderedEntries
+  return #found == 1 and found[1] or core.null
+end
+
+-- cache:retrieve(key, fieldlist?): the record; null when there is none, or when it lacks one of the fields (paths with dots)
+method("retrieve", { KEY, FIELDLIST }, function(self, key, fieldlist)
+  local record, err = find_one(self, key)
+  if record == nil then return nil, err end
+  if record == core.null then return record end
+  for _, path in ipairs(fieldlist or {}) do
+    if not has_path(record, path) then return core.null end
+  end
+  return record
+end)
+
+--- A copy of the record with all three flags, false where they are missing, and `__local__`, true when one is.
+---@param record table
+---@return table
+function StoreCache:addLocalFields(record) -- luacheck: ignore 212
+  if type(record) ~= "table" then misuse("addLocalFields: argument 1 'record' must be a table, got %s", type(record)) end
+  local result = copy(record)
+  result.__local__ = false
+  for _, flag in ipairs(FLAGS) do
+    result[flag] = result[flag] == true
+    result.__local__ = result.__local__ or result[flag]
+  end
+  return result
+end
+
+--- The record to store; `stored` is what is there.
+local function merged(stored, record, mode)
+  if stored == nil or mode == MERGE_MODE_DOWNLOAD.OVERWRITE then return record end
+  if mode == MERGE_MODE_DOWNLOAD.LEAVE_IF_CHANGED and stored.__local__ == true then return stored end
+  local result = copy(stored)
+  for key, value in pairs(record) do result[key] = value end
+  return result
+end
+
+local function check_mode(caller, mode)
+  if mode ~= nil and not MERGE_MODE_DOWNLOAD[mode] then
+    misuse("%s: 'mergeMode' must be OVERWRITE, MERGE_ACCEPT_THEIRS or LEAVE_IF_CHANGED, got '%s'", caller, mode)
+  end
+end
+
+--- Keys as a list for smart SQL. As bytes, so that nothing in them can be taken for a part of the statement.
+local function sql_list(keys, first, last)
+  local parts = {}
+  for i = first, last do
+    local digits = keys[i]:gsub(".", function(byte) return ("%02X"):format(byte:byte()) end)
+    parts[#parts + 1] = ("CAST(X'%s' AS TEXT)"):format(digits)
+  end
+  return table.concat(parts, ",")
+end
+
+--- What is stored under these keys, by key.
+local function stored_by_key(self, keys)
+  local found = {}
+  for first = 1, #keys, KEYS_PER_QUERY do
+    local last = math.min(first + KEYS_PER_QUERY - 1, #keys)
+    local sql = ("SELECT {%s:_soup} FROM {%s} WHERE {%s:%s} IN (%s)"):format(
+      self.soupName, self.soupName, self.soupName, self.keyField, sql_list(keys, first, last))
+    local cursor, err = await(smartstore.runSmartQuery, self.config, smartstore.buildSmartQuerySpec(sql, KEYS_PER_QUERY))
+    if not cursor then return nil, err end
+    await(smartstore.closeCursor, self.config, cursor)
+    for _, row in ipairs(cursor.currentPageOrderedEntries) do found[tostring(row[1][self.keyField])] = row[1] end
+  end
+  return found
+end
+
+local turns = {} -- soup -> those who wait until it is free
+
+--- Runs `body` when no other of this soup runs: between reading and writing nobody else may save.
+local function in_turn(key, body)
+  local queue = turns[key]
+  if queue then
+    local entry = {}
+    queue[#queue + 1] = entry
+    local is_free, err = async.wait("save", function(settle) entry.settle = settle end)
+    if not is_free then
+      entry.settle = nil
+      return nil, err
+    end
+  else
+    turns[key] = {}
+  end
+  local results = table.pack(pcall(body))
+  queue = turns[key]
+  while queue[1] and not queue[1].settle do table.remove(queue, 1) end
+  local following = table.remove(queue, 1)
+  if following then following.settle(true) else turns[key] = nil end
+  if not results[1] then error(results[2], 0) end
+  return table.unpack(results, 2, results.n)
+end
+
+local function turn_key(self)
+  return ("%s %s %s"):format(self.config.isGlobalStore, self.config.storeName, self.soupName)
+end
+
+local function merge_and_store(self, records, mode)
+  mode = mode or MERGE_MODE_DOWNLOAD.MERGE_ACCEPT_THEIRS
+  local stored, keys = {}, {}
+  if mode ~= MERGE_MODE_DOWNLOAD.OVERWRITE then
+    for i, record in ipairs(records) do keys[i] = tostring(record[self.keyField]) end
+    local err
+    stored, err = stored_by_key(self, keys)
+    if not stored then return nil, err end
+  end
+  local entries = core.array()
+  for i, record in ipairs(records) do entries[i] = self:addLocalFields(merged(stored[keys[i]], record, mode)) end
+  if #entries == 0 then return entries end
+  return await(smartstore.upsertSoupEntriesWithExternalId, self.config, self.soupName, entries, self.keyField)
+end
+
+local function check_keys(self, records, mode)
+  check_mode("saveAll", mode)
+  if mode == MERGE_MODE_DOWNLOAD.OVERWRITE then return end
+  for _, record in ipairs(records) do
+    if not given(record[self.keyField]) then misuse("Can't merge without %s", self.keyField) end
+  end
+end
+
+local function save_all(self, records, mode)
+  return in_turn(turn_key(self), function() return merge_and_store(self, records, mode) end)
+end
+
+-- cache:save(record, mergeMode?): the record as stored. MERGE_ACCEPT_THEIRS, the default: put over what is stored; OVERWRITE:
+-- alone; LEAVE_IF_CHANGED: what is stored stays when it was changed locally
+method("save", { RECORD, MERGE_MODE }, function(self, record, mode)
+  local saved, err = save_all(self, { record }, mode)
+  if not saved then return nil, err end
+  return saved[1]
+end, function(self, record, mode)
+  check_mode("save", mode)
+  check_keys(self, { record }, mode)
+end)
+
+-- cache:saveAll(records, mergeMode?): the same for many; the records as stored, in the order given
+method("saveAll", { { "records", "tables" }, MERGE_MODE }, save_all, check_keys)
+
+-- cache:remove(key): null; also when there is no such record
+method("remove", { KEY }, function(self, key)
+  local record, err = find_one(self, key)
+  if record == nil then return nil, err end
+  if record == core.null then return record end
+  local done
+  done, err = await(smartstore.removeFromSoup, self.config, self.soupName, { record._soupEntryId })
+  if not done then return nil, err end
+  return core.null
+end)
+
+local counter = 0
+
+--- An id for a record the server does not know yet.
+---@return string
+function StoreCache:makeLocalId() -- luacheck: ignore 212
+  counter = counter + 1
+  return ("%s%d%d"):format(LOCAL_PREFIX, os.time() * 1000 + core.now() % 1000, counter)
+end
+
+--- Whether `makeLocalId` made it.
+---@return boolean
+function StoreCache:isLocalId(id) -- luacheck: ignore 212
+  return type(id) == "string" and id:sub(1, #LOCAL_PREFIX) == LOCAL_PREFIX
+end
+
+-- MARK: what is found
+
+---@class tureen.force.Found  the records of a query, as far as they were asked for
+---@field records table[]
+local Found = call.class "Found"
+
+function Found:new(cache, cursor, is_smart)
+  self.cache, self.cursor, self.is_smart = cache, cursor, is_smart
+  self.records = self:take()
+end
+
+--- The records of the page the cursor stands on; a smart query's rows have one column.
+function Found:take()
+  local records = core.array()
+  for i, entry in ipairs(self.cursor.currentPageOrderedEntries) do records[i] = self.is_smart and entry[1] or entry end
+  return records
+end
+
+--- Closes the cursor when there is no page behind it.
+function Found:release()
+  if self.cursor.currentPageIndex + 1 >= self.cursor.totalPages then self:closeCursor() end
+end
+
+--- Whether `getMore` will find something.
+---@return boolean
+function Found:hasMore()
+  return self.cursor ~= nil and self.cursor.currentPageIndex + 1 < self.cursor.totalPages
+end
+
+-- found:closeCursor(): null; there is no more then
+Found.closeCursor = call.define {
+  name = "closeCursor", is_method = true, params = {},
+  body = function(self)
+    local cursor = self.cursor
+    self.cursor = nil
+    if cursor then
+      local done, err = await(smartstore.closeCursor, self.cache.config, cursor)
+      if not done then return nil, err end
+    end
+    return core.null
+  end,
+}
+
+-- found:getMore(): the next records, which `records` has as well from then on; an empty list at the end
+Found.getMore = call.define {
+  name = "getMore", is_method = true, params = {},
+  body = function(self)
+    if not self:hasMore() then return core.array() end
+    local cursor, err = await(smartstore.moveCursorToNextPage, self.cache.config, self.cursor)
+    if not cursor then return nil, err end
+    self.cursor = cursor
+    local records = self:take()
+    call.append(self.records, records)
+    self:release()
+    return records
+  end,
+}
+
+-- cache:find(querySpec): what is found, with `records`, `hasMore()`, `getMore()` and `closeCursor()`. A smart query selects one
+-- column, {soup:_soup}
+method("find", { { "querySpec", "table" } }, function(self, spec)
+  local cursor, err
+  local is_smart = spec.queryType == "smart"
+  if is_smart then
+    cursor, err = await(smartstore.runSmartQuery, self.config, spec)
+  else
+    cursor, err = await(smartstore.querySoup, self.config, self.soupName, spec)
+  end
+  if not cursor then return nil, err end
+  local found = Found(self, cursor, is_smart)
+  found:release()
+  return found
+end)
+
+return { StoreCache = StoreCache, MERGE_MODE_DOWNLOAD = MERGE_MODE_DOWNLOAD, check_mode = check_mode }

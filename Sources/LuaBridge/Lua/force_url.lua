@@ -1,0 +1,72 @@
+--- Addresses: taking them apart, and putting pieces into them.
+local core = ...
+local call = core.import "force_call"
+
+local M = {}
+
+--- A text as one piece of a path or a query.
+---@param text any
+---@return string
+function M.encode(text)
+  return (tostring(text):gsub("[^%w%-%._~]", function(byte) return ("%%%02X"):format(byte:byte()) end))
+end
+
+local function decode(text)
+  return (text:gsub("+", " "):gsub("%%(%x%x)", function(digits) return string.char(tonumber(digits, 16)) end))
+end
+
+--- Parameters as a query with its question mark; "" when there are none.
+---@param params table?
+function M.query(params)
+  local names, parts = {}, {}
+  for name, value in pairs(params or {}) do
+    if value ~= core.null then names[#names + 1] = name end
+  end
+  table.sort(names)
+  for i, name in ipairs(names) do parts[i] = M.encode(name) .. "=" .. M.encode(params[name]) end
+  return #parts > 0 and "?" .. table.concat(parts, "&") or ""
+end
+
+--- The parts of a URL, or nil when it is none: `{protocol, host, hostname, port, path, params, hash}`. `port` is nil when
+--- there is none, `path` "" for "/"; the values of `params` are decoded.
+---@param url string
+function M.parseUrl(url)
+  if type(url) ~= "string" then call.misuse("parseUrl: argument 1 'url' must be a string, got %s", type(url)) end
+  local protocol, host, rest = url:match("^(%a[%w+.-]*:)//([^/?#]+)(.*)$")
+  if not protocol then return nil end
+  local path, query, hash = rest:match("^([^?#]*)%??([^#]*)(.*)$")
+  local hostname, port = host:match("^(.-):(%d+)$")
+  local params = {}
+  for pair in query:gmatch("[^&]+") do
+    local name, value = pair:match("^([^=]*)=?(.*)$")
+    params[decode(name)] = decode(value)
+  end
+  return {
+    protocol = protocol, host = host, hostname = hostname or host, port = port, path = path == "/" and "" or path,
+    params = params, hash = hash,
+  }
+end
+
+--- What stands before the path of a request, and the path behind it: `{endPoint, path}`. What has an end point, or is a full
+--- URL, stays as it is.
+---@param endPoint string?
+---@param path string
+function M.computeEndPointIfMissing(endPoint, path)
+  if type(path) ~= "string" then
+    call.misuse("computeEndPointIfMissing: argument 2 'path' must be a string, got %s", type(path))
+  end
+  if call.given(endPoint) then return { endPoint = endPoint, path = path } end
+  if path:find("^https://") then return { endPoint = "", path = path } end
+  local head, tail = path:match("^(/[^/]+/[^/?]+)(.*)$")
+  if not head then return { endPoint = "", path = path } end
+  return { endPoint = head, path = tail == "" and "/" or tail }
+end
+
+--- A path with `prefix` in front, unless it has it already.
+function M.with_prefix(prefix, path)
+  if path:sub(1, 1) ~= "/" then path = "/" .. path end
+  if path:sub(1, #prefix) == prefix then return path end
+  return prefix .. path
+end
+
+return M

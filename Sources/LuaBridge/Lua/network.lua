@@ -1,0 +1,112 @@
+--- Requests to the org's REST API, with its session.
+local core = ...
+local arguments = core.import "arguments"
+local calls = core.import "calls"
+
+---@class tureen.network
+local M = {}
+
+local SERVICE = "com.salesforce.network"
+
+---@class tureen.RequestOptions
+---@field endPoint string?       what goes before the path, such as "/services/data"
+---@field path string            the rest, or a full https:// URL
+---@field method string?         GET when left out
+---@field queryParams table|string|nil  GET, DELETE, HEAD: the query; else the JSON body
+---@field headerParams table?
+---@field fileParams table?      {part = {fileUrl, fileMimeType?, fileName?}}: the body becomes multipart
+---@field returnBinary boolean?  success gets {encodedBody, contentType}; `tureen.network.bytes` decodes it
+---@field doesNotRequireAuthentication boolean?  no token is sent
+
+local KEYS = {
+  endPoint = "string", path = "string", method = "string", headerParams = "table", fileParams = "table",
+  returnBinary = "boolean", doesNotRequireAuthentication = "boolean",
+}
+local ORDER = { "endPoint", "path", "method", "headerParams", "fileParams", "returnBinary", "doesNotRequireAuthentication" }
+
+local function check(position, prefix, args)
+  for _, key in ipairs(ORDER) do
+    local value = args[key]
+    if value == core.null then
+      value = nil
+      args[key] = nil
+    end
+    if value ~= nil and type(value) ~= KEYS[key] then
+      arguments.wrong("sendRequest", position[key] or 1, prefix .. key, "a " .. KEYS[key], value)
+    end
+  end
+  if args.path == nil then arguments.wrong("sendRequest", position.path or 1, prefix .. "path", "a string", nil) end
+  local params = args.queryParams
+  if params ~= nil and params ~= core.null and type(params) ~= "table" and type(params) ~= "string" then
+    arguments.wrong("sendRequest", position.queryParams or 1, prefix .. "queryParams", "a table or a string", params)
+  end
+end
+
+local function check_callback(position, name, value)
+  if value ~= nil and value ~= core.null and type(value) ~= "function" then
+    arguments.wrong("sendRequest", position, name, "a function", value)
+  end
+  return value ~= core.null and value or nil
+end
+
+local function from_options(options)
+  local args = {}
+  for key, value in pairs(options) do
+    if KEYS[key] == nil and key ~= "queryParams" then
+      core.raise("invalidArguments", ("sendRequest: argument 1 'options' has the unknown key '%s'"):format(tostring(key)))
+    end
+    args[key] = value
+  end
+  check({}, "options.", args)
+  return args
+end
+
+-- The model's positions.
+local POSITIONS = {
+  endPoint = 1, path = 2, method = 5, queryParams = 6, headerParams = 7, fileParams = 8, returnBinary = 9,
+  doesNotRequireAuthentication = 10,
+}
+
+local function from_positions(given)
+  local args = {}
+  for key, position in pairs(POSITIONS) do args[key] = given[position] end
+  check(POSITIONS, "", args)
+  return args
+end
+
+local function start(success, failure, ...)
+  local given = table.pack(...)
+  if type(given[1]) == "table" then
+    return calls.exec(success, failure, SERVICE, "pgSendRequest", from_options(given[1]))
+  end
+  -- What is awaited has no callbacks in the middle.
+  table.move(given, 3, given.n, 5)
+  given[3], given[4] = nil, nil
+  return calls.exec(success, failure, SERVICE, "pgSendRequest", from_positions(given))
+end
+
+-- sendRequest(options, success, error), or with the model's positions:
+-- sendRequest(endPoint, path, success, error, method, queryParams, headerParams, fileParams, returnBinary, noAuth)
+--- Success gets JSON as a table, other text as a string, "OK" for an empty body.
+function M.sendRequest(...)
+  local given = table.pack(...)
+  if type(given[1]) == "table" then
+    local success, failure = check_callback(2, "success", given[2]), check_callback(3, "error", given[3])
+    return calls.exec(success, failure, SERVICE, "pgSendRequest", from_options(given[1]))
+  end
+  local success, failure = check_callback(3, "success", given[3]), check_callback(4, "error", given[4])
+  return calls.exec(success, failure, SERVICE, "pgSendRequest", from_positions(given))
+end
+arguments.starters[M.sendRequest] = { start = start, is_sync = false }
+
+--- The bytes of a binary result.
+---@param result {encodedBody: string, contentType: string}
+---@return string
+function M.bytes(result)
+  if type(result) ~= "table" or type(result.encodedBody) ~= "string" then
+    core.raise("invalidArguments", "bytes: argument 1 'result' must be what sendRequest gave with returnBinary")
+  end
+  return core.from_base64(result.encodedBody)
+end
+
+return M

@@ -1,0 +1,159 @@
+--- A list whose rows disappear at once when they are deleted, and come back when the server does not agree.
+---
+---   local list = optimistic.list { sobjectType = "Contact", records = records,
+---     on_failure = function(text, err, record) ... end }
+---   list:delete(3)            -- the third row is gone now; the request runs in the background
+---
+--- Records are kept by their id, so that several deletions may be under way. A row that comes back stands where it stood among
+--- those that are left. A record that is not there any more counts as deleted.
+local core = ...
+local call = core.import "force_call"
+local calls = core.import "calls"
+local client = core.import "force_client"
+local guard = core.import "guard"
+
+local M = { DEFAULT_MESSAGE = "Failed to delete item" }
+
+local NOT_FOUND = 404
+
+---@class tureen.optimistic.List
+---@field rows table[]       what the list shows now
+---@field pending integer    how many deletions have not been answered
+local List = call.class "OptimisticList"
+M.List = List
+
+---@class tureen.optimistic.Settings
+---@field sobjectType string
+---@field records table[]          each with an Id
+---@field cache tureen.force.StoreCache?  where a record is marked until the server has answered
+---@field on_change fun(list: tureen.optimistic.List)?  after each change of `rows`
+---@field on_failure fun(text: string, err: tureen.Error, record: table)?  what to tell the person: `text`
+
+---@param settings tureen.optimistic.Settings
+function List:new(settings)
+  if type(settings) ~= "table" or type(settings.sobjectType) ~= "string" then
+    call.misuse("list: 'sobjectType' must be a string")
+  end
+  if type(settings.records) ~= "table" then call.misuse("list: 'records' must be an array of tables") end
+  self.settings, self.rows, self.pending = settings, {}, 0
+  self.order, self.busy = {}, {}
+  for i, record in ipairs(settings.records) do
+    if not call.given(record.Id) then call.misuse("list: 'records[%d]' has no Id", i) end
+    self.rows[i], self.order[record.Id] = record, i
+  end
+end
+
+--- Makes a list of the records.
+---@param settings tureen.optimistic.Settings
+---@return tureen.optimistic.List
+function M.list(settings) return List(settings) end
+
+--- What kind of failure an error is: "noResponse", nothing came; "emptyResponse", an answer without a body; "undecodable", a body
+--- that is no JSON; "refused", the server said why.
+---@param err tureen.Error
+---@return "noResponse"|"emptyResponse"|"undecodable"|"refused"
+function M.kind(err)
+  if type(err) ~= "table" or not err.status then return "noResponse" end
+  if type(err.errors) == "table" and #err.errors > 0 then return "refused" end
+  if not call.given(err.body) or err.body == "" then return "emptyResponse" end
+  return type(err.body) == "string" and "undecodable" or "refused"
+end
+
+--- What to tell the person: the server's first message, else a text that fits always.
+---@param err tureen.Error
+---@return string
+function M.message(err)
+  local first = type(err) == "table" and type(err.errors) == "table" and err.errors[1]
+  if type(first) == "table" and type(first.message) == "string" and first.message ~= "" then return first.message end
+  return M.DEFAULT_MESSAGE
+end
+
+local function changed(self) guard.invoke(self.settings.on_change, self) end
+
+--- Puts a row back: before the first one that stood behind it.
+local function reinstate(self, record)
+  local position = #self.rows + 1
+  for i, row in ipairs(self.rows) do
+    if self.order[row.Id] > self.order[record.Id] then
+      position = i
+      break
+    end
+  end
+  table.insert(self.rows, position, record)
+  changed(self)
+end
+
+--- Marks the record in the cache, so that a restart before the answer loses nothing.
+local function mark(self, record)
+  local cache = self.settings.cache
+  if not cache then return true end
+  local marked = call.copy(record)
+  marked.__locally_deleted__ = true
+  return cache:save(marked)
+end
+
+--- The record leaves the cache, or loses its mark.
+local function settle(self, record, is_deleted)
+  local cache = self.settings.cache
+  if not cache then return true end
+  if is_deleted then return cache:remove(record.Id) end
+  local unmarked = call.copy(record)
+  unmarked.__locally_deleted__ = record.__locally_deleted__ == true
+  return cache:save(unmarked)
+end
+
+local function delete(self, record)
+  local marked, err = mark(self, record)
+  local answer
+  if marked then answer, err = client.del(self.settings.sobjectType, record.Id) end
+  local is_deleted = answer ~= nil or err.status == NOT_FOUND
+  -- A mark that cannot be taken away now does no harm: the next sync up finds that the record is gone.
+  settle(self, record, is_deleted)
+  if is_deleted then return core.null end
+  return nil, err
+end
+
+local function ended(self, record, value, err)
+  self.busy[record.Id], self.pending = nil, self.pending - 1
+  if value ~= nil then return end
+  reinstate(self, record)
+  guard.invoke(self.settings.on_failure, M.message(err), err, record)
+end
+
+local delete_record = call.define {
+  name = "delete", is_method = true, params = { { "record", "table" } }, body = delete,
+}
+
+--- Takes a row out at once and deletes its record in the background. `success` or `error` is called when that has ended, after
+--- the row is back where it has to be.
+---@param position integer  of the row, from 1 on
+---@param success fun()?
+---@param failure fun(err: tureen.Error)?
+---@return boolean  false when the record is being deleted already, or there is no such row
+function List:delete(position, success, failure)
+  local record = self.rows[position]
+  if record == nil or self.busy[record.Id] then return false end
+  self.busy[record.Id], self.pending = true, self.pending + 1
+  table.remove(self.rows, position)
+  changed(self)
+  calls.defer(delete_record, self, record, function(value)
+    ended(self, record, value)
+    guard.invoke(success)
+  end, function(err)
+    ended(self, record, nil, err)
+    guard.invoke(failure, err)
+  end)
+  return true
+end
+
+--- Takes out the row of the record with this id, as `delete` does.
+---@param id string
+---@return boolean
+function List:delete_id(id, success, failure)
+  for i, record in ipairs(self.rows) do
+    if record.Id == id then return self:delete(i, success, failure) end
+  end
+  return false
+end
+
+return M

@@ -1,0 +1,32 @@
+--- The accounts the host has: one, when somebody is signed in.
+local core = ...
+local arguments = core.import "arguments"
+local calls = core.import "calls"
+
+---@class tureen.sfaccountmanager
+local M = {}
+
+local SERVICE = "com.salesforce.sfaccountmanager"
+
+for _, name in ipairs { "getUsers", "getCurrentUser" } do
+  M[name] = arguments.define { name = name, params = {}, send = arguments.action(SERVICE, name, {}) }
+end
+-- getUsers(success, error): a list of {authToken, loginServer, idUrl, instanceServer, orgId, userId, username, clientId}
+-- getCurrentUser(success, error): one of them, tureen.null when nobody is signed in
+
+local function about_user(name)
+  M[name] = arguments.define {
+    name = name, params = { { "user", "table", optional = true } },
+    send = function(success, failure, _, values)
+      local user = values[1] or {}
+      return calls.exec(success, failure, SERVICE, name, { userId = user.userId, orgId = user.orgId })
+    end,
+  }
+end
+
+-- logout(user?, success, error): "OK"; nil means who is signed in, a user that is not leaves everything as it is
+about_user "logout"
+-- switchToUser(user?, success, error): "OK" for who is signed in; anybody else is an error
+about_user "switchToUser"
+
+return M

@@ -1,0 +1,19 @@
+--- What a script may want to know before it begins.
+local core = ...
+local call = core.import "force_call"
+local async = core.import "async"
+local network = core.import "network"
+
+---@class tureen.bootstrap
+local M = {}
+
+-- deviceIsOnline(success, error): whether the org answers now, be it with a refusal
+M.deviceIsOnline = call.define {
+  name = "deviceIsOnline", params = {},
+  body = function()
+    local answer, err = async.await(network.sendRequest, { path = "/services/data/", doesNotRequireAuthentication = true })
+    return answer ~= nil or err.status ~= nil
+  end,
+}
+
+return M

@@ -1,0 +1,50 @@
+--- `exec` with the plug-ins' version in front, and how long calls take.
+local core = ...
+local calls = core.import "calls"
+local logger = core.import "util_logger"
+
+---@class tureen.exec
+---@field timing boolean  true: a line on stderr for each answer, with the milliseconds it took
+local M = { timing = false }
+
+local latest = 0
+
+--- The callbacks, each with a line before it.
+local function timed(label, success, failure)
+  local began = core.now()
+  local function wrap(callback, outcome)
+    return function(...)
+      logger.logToConsole(("%s%s after %d ms"):format(label, outcome, core.now() - began))
+      if callback then return callback(...) end
+    end
+  end
+  return wrap(success, ""), wrap(failure, " failed")
+end
+
+--- Calls an action as the plug-ins' modules do: `args` is a list with the action's object, or that object itself.
+---@param pluginVersion string
+---@param success fun(payload: any)?
+---@param failure fun(err: tureen.Error)?
+---@param service string
+---@param action string
+---@param args table?
+---@return integer? id  for `tureen.cancel`
+function M.exec(pluginVersion, success, failure, service, action, args)
+  if type(pluginVersion) ~= "string" then
+    core.raise("invalidArguments",
+      ("exec: argument 1 'pluginVersion' must be a string, got %s"):format(type(pluginVersion)))
+  end
+  local list = core.array { "pluginSDKVersion:" .. pluginVersion }
+  if type(args) == "table" and (core.is_array(args) or args[1] ~= nil) then
+    table.move(args, 1, #args, 2, list)
+  else
+    list[2] = args
+  end
+  if M.timing and type(service) == "string" and type(action) == "string" then
+    latest = latest + 1
+    success, failure = timed(("TIMING %s:%s:%d"):format(service, action, latest), success, failure)
+  end
+  return calls.exec(success, failure, service, action, list)
+end
+
+return setmetatable(M, { __call = function(_, ...) return M.exec(...) end })

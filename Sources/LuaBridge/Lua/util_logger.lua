@@ -1,0 +1,66 @@
+--- Lines for whoever runs the script, on stderr, and URLs made fit for them.
+local core = ...
+
+---@class tureen.logger
+local M = {}
+
+-- Each level shows its own lines and those of the levels before it.
+local LEVELS = { error = 1, warn = 2, info = 3, debug = 4 }
+local level = "info"
+
+--- Sets what is shown: "error", "warn", "info" (as it is at first) or "debug".
+---@param name "error"|"warn"|"info"|"debug"
+function M.setLogLevel(name)
+  if not LEVELS[name] then
+    core.raise("invalidArguments",
+      ("setLogLevel: argument 1 'level' must be error, warn, info or debug, got '%s'"):format(tostring(name)))
+  end
+  level = name
+end
+
+---@return "error"|"warn"|"info"|"debug"
+function M.getLogLevel() return level end
+
+--- Writes a line when its level is shown.
+---@param name "error"|"warn"|"info"|"debug"
+---@param message any
+function M.log(name, message)
+  if not LEVELS[name] then
+    core.raise("invalidArguments",
+      ("log: argument 1 'level' must be error, warn, info or debug, got '%s'"):format(tostring(name)))
+  end
+  if LEVELS[name] <= LEVELS[level] then core.report(name .. ": " .. tostring(message)) end
+end
+
+--- Writes a line of level info.
+---@param message any
+function M.logToConsole(message) M.log("info", message) end
+
+--- Writes a line of level error.
+---@param message any
+function M.logError(message) M.log("error", message) end
+
+--- The URL with `[redacted]` for the values of the named parameters, in its query and behind its `#`; upper and lower case do
+--- not matter.
+---@param url string
+---@param names string|string[]
+---@return string
+function M.sanitizeUrlParamsForLogging(url, names)
+  if type(url) ~= "string" then
+    core.raise("invalidArguments",
+      ("sanitizeUrlParamsForLogging: argument 1 'url' must be a string, got %s"):format(type(url)))
+  end
+  if type(names) == "string" then names = { names } end
+  if type(names) ~= "table" then
+    core.raise("invalidArguments",
+      ("sanitizeUrlParamsForLogging: argument 2 'names' must be a string or an array of strings, got %s")
+        :format(type(names)))
+  end
+  local is_secret = {}
+  for _, name in ipairs(names) do is_secret[tostring(name):lower()] = true end
+  return (url:gsub("([?&#])([^=&#?]*)=([^&#]*)", function(mark, name, value)
+    return mark .. name .. "=" .. (is_secret[name:lower()] and "[redacted]" or value)
+  end))
+end
+
+return M

@@ -1,0 +1,130 @@
+import JSON
+import RestClient
+import SmartStore
+
+/// One run of a sync up of parents with their children: a family at a time, both soups written back in one transaction.
+///
+/// The families are chosen at the start; what becomes dirty later waits for the next run.
+struct FamilyUpRun {
+  private var record: RunRecord
+  private let target: ParentChildrenSyncUpTarget
+  private let plans: FamilyPlans
+  private var counter = ProgressCounter(total: 0)
+
+  /// How often a family is sent when the server has lost records of it: as it is, with a new parent, with new children.
+  private static let tries = 3
+
+  private var environment: RunEnvironment { record.environment }
+  private var state: SyncState { record.state }
+  private var info: ParentChildrenInfo { target.info }
+
+  init(_ record: RunRecord, _ target: ParentChildrenSyncUpTarget) {
+    self.record = record
+    self.target = target
+    plans = FamilyPlans(target, fieldlist: record.state.options.fieldlist)
+  }
+
+  /// Runs to the end; the state DONE is then saved and not yet reported.
+  /// - Throws: Whatever ended the run before. What was uploaded by then is written back.
+  mutating func perform(into record: inout RunRecord) async throws {
+    defer { record = self.record }
+    let inDoubt = try await settleLostCreates()
+    let info = info
+    let ids = try await environment.store.read { try Family.dirty(info, in: $0) }
+    counter = ProgressCounter(total: ids.count)
+    try await self.record.save(.pulled) { _, state in state.totalSize = ids.count }
+    self.record.report()
+    for id in ids {
+      try environment.control.check()
+      try await upload(id, inDoubt)
+      counter.advance(1)
+      if counter.isReported { self.record.report(status: .running, progress: counter.percent) }
+    }
+    let now = environment.configuration.now()
+    try await self.record.save(.pulled) { _, state in
+      state.progress = 100
+      state.enter(.done, now: now)
+    }
+  }
+
+  /// Creates whose outcome stays unknown, by soup.
+  private mutating func settleLostCreates() async throws -> [String: Set<Int64>] {
+    let parent = info.parent, children = info.children
+    let parents = LostCreates(
+      fields: parent.fields, plan: plans.parents, soupName: parent.soup,
+      references: SoupReference(soup: children.soup, field: info.parentIdField))
+    let doubtfulParents = try await parents.resolve(&record)
+    let doubtfulChildren = try await LostCreates(
+      fields: children.fields, plan: plans.children, soupName: children.soup
+    ).resolve(&record)
+    return [parent.soup: doubtfulParents].merging([children.soup: doubtfulChildren]) { $0.union($1) }
+  }
+
+  // MARK: One family
+
+  private mutating func upload(_ id: Int64, _ inDoubt: [String: Set<Int64>]) async throws {
+    guard let family = try await read(id), !isDoubtful(family, inDoubt) else { return }
+    let client = environment.client
+    if state.options.mergeMode == .leaveIfChanged, try await !FamilyCheck.mayUpload(family, through: client) {
+      let percent = percent
+      try await record.save(.synced) { _, state in
+        state.counts.count(.conflicting)
+        state.progress = max(state.progress, percent)
+      }
+      return
+    }
+    var next: Family? = family
+    for tries in 1...FamilyUpRun.tries {
+      guard let family = next, try await send(family, isLastTry: tries == FamilyUpRun.tries) else { return }
+      next = try await read(id)
+    }
+  }
+
+  private var percent: Int { ProgressCounter.percent(counter.done + 1, of: counter.total) }
+
+  private func read(_ id: Int64) async throws -> Family? {
+    let target = target, plans = plans
+    return try await environment.store.read { try Family(id, target, plans, in: $0) }
+  }
+
+  /// Nothing of a family is sent while it is not known whether one of them exists.
+  private func isDoubtful(_ family: Family, _ inDoubt: [String: Set<Int64>]) -> Bool {
+    let parents = inDoubt[info.parent.soup] ?? [], children = inDoubt[info.children.soup] ?? []
+    return family.parent.entryIds.contains(where: parents.contains) || family.children.entryIds.contains(where: children.contains)
+  }
+
+  /// - Returns: Whether the family is to be sent once more.
+  private mutating func send(_ family: Family, isLastTry: Bool) async throws -> Bool {
+    let context = UploadContext(
+      client: environment.client, control: environment.control, configuration: environment.configuration,
+      mergeMode: state.options.mergeMode)
+    var upload = FamilyUpload(family, in: context, isLastTry: isLastTry)
+    try await journal(upload)
+    var failure = await upload.send()
+    if failure == nil { failure = await upload.findGone() }
+    let writer = FamilyWriteBack(upload), percent = percent, outcome = upload.outcome
+    let isCounted = failure == nil && !upload.needsAnotherTry
+    try await record.save(.synced) { transaction, state in
+      try writer.apply(in: transaction)
+      if isCounted { state.counts.count(outcome) }
+      state.progress = max(state.progress, percent)
+    }
+    if let failure { throw failure }
+    return upload.needsAnotherTry
+  }
+
+  private mutating func journal(_ upload: FamilyUpload) async throws {
+    let now = environment.configuration.now(), syncId = state.id
+    let records = upload.creates.map { create in
+      (
+        soup: upload.family.side(create.member).soup,
+        record: UploadRecord(
+          entryId: create.sent.entryId, version: create.sent.version, syncId: syncId, operation: "create", sentAt: now)
+      )
+    }
+    guard !records.isEmpty else { return }
+    try await record.save(.synced) { transaction, _ in
+      for (soup, record) in records { try transaction.journal([record], in: soup) }
+    }
+  }
+}

@@ -1,0 +1,54 @@
+import Synchronization
+
+/// Whoever wants to hear of syncs that somebody else started. Any thread.
+final class SyncUpdates: Sendable {
+  private struct State {
+    var last = 0
+    var listeners: [Int: @Sendable (SyncState) -> Void] = [:]
+    var ends: [Int: @Sendable () -> Void] = [:]
+  }
+
+  private let state = Mutex(State())
+
+  /// The states of the syncs that `isWanted` picks, from now on, until the manager is shut down.
+  ///
+  /// A listener that falls behind misses the oldest ones, never the latest.
+  func stream(where isWanted: @escaping @Sendable (SyncState) -> Bool) -> AsyncStream<SyncState> {
+    let (stream, continuation) = AsyncStream.makeStream(
+      of: SyncState.self, bufferingPolicy: .bufferingNewest(Self.waitingStates))
+    let key = state.withLock { state in
+      state.last += 1
+      state.listeners[state.last] = { if isWanted($0) { continuation.yield($0) } }
+      state.ends[state.last] = { continuation.finish() }
+      return state.last
+    }
+    continuation.onTermination = { [weak self] _ in
+      self?.state.withLock { state in
+        state.listeners[key] = nil
+        state.ends[key] = nil
+      }
+    }
+    return stream
+  }
+
+  func tell(_ sync: SyncState) {
+    for listener in state.withLock({ Array($0.listeners.values) }) { listener(sync) }
+  }
+
+  /// Ends every stream.
+  func end() {
+    for end in state.withLock({ Array($0.ends.values) }) { end() }
+  }
+
+  /// States that wait for one listener: some runs' worth, a few hundred KB at most.
+  private static let waitingStates = 256
+}
+
+extension SyncManager {
+  /// Every state of the sync with this name, as listeners get them: also of runs that others start, and when its definition
+  /// changes. Ends when the manager is shut down.
+  public func updates(named name: String) -> AsyncStream<SyncState> { hub.stream { $0.name == name } }
+
+  /// The same for the sync with this id.
+  public func updates(id: Int64) -> AsyncStream<SyncState> { hub.stream { $0.id == id } }
+}

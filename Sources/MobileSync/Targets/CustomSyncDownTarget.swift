@@ -1,0 +1,62 @@
+import JSON
+import RecordScan
+import SmartStore
+
+/// Records that somebody else fetches: a module of a script, or a part of the program around the engine.
+///
+/// `{"type": "custom", "luaImpl": "module.name"}`, with whatever else the implementation wants to be told.
+struct CustomSyncDownTarget: SyncDownTarget {
+  let json: JSONObject
+  let fields: TargetFields
+  let isSortedByModification: Bool
+  private let caller: CustomTargetCaller
+
+  /// - Throws: ``SyncError`` `.invalidTarget`, naming the key.
+  init(_ json: JSONObject) throws(SyncError) {
+    fields = try TargetFields(json)
+    caller = try CustomTargetCaller(json, fields: fields)
+    isSortedByModification = json["sortedByModification"]?.boolValue ?? false
+    self.json = caller.target
+  }
+
+  var isIncremental: Bool { true }
+
+  func start(since: Int64, in context: FetchContext) async throws -> SyncDownPage? {
+    try await page(.startFetch, ["maxTimeStamp": .integer(since)], announced: nil, in: context)
+  }
+
+  private func page(
+    _ function: CustomTargetCall.Function, _ arguments: JSONObject, announced: Int?, in context: FetchContext
+  ) async throws -> SyncDownPage? {
+    let text = try await caller.call(function, arguments, context.control, context.configuration)
+    let keys = ["totalSize", "more", "records"], source = ByteArrayPage(text)
+    let records: ScannedPage
+    do {
+      records = try context.plan.scan(source, recordsKey: "records", envelopeKeys: keys)
+    } catch {
+      throw caller.failure(function, "must give an array of records: \(error)")
+    }
+    guard records.hasRecords else { return nil }
+    let total = records.envelope(0)?.integerValue.map { Int(clamping: $0) } ?? announced
+    var page = SyncDownPage(parts: [records], totalSize: total ?? records.count)
+    if let more = records.envelope(1), !more.isNull, more != .bool(false) {
+      page.next = { try await self.page(.continueFetch, ["more": more], announced: total, in: context) }
+    }
+    return page
+  }
+
+  func remoteIds(among localIds: [[String]], in context: FetchContext) async throws -> [Set<String>] {
+    let text = try await caller.call(
+      .remoteIds, ["localIds": .array(localIds[0].map { .string($0) })], context.control, context.configuration)
+    guard let ids = (try? JSONValue(parsing: text))?["ids"]?.arrayValue else {
+      throw caller.failure(.remoteIds, "must give an array of ids")
+    }
+    return [
+      try Set(
+        ids.map { id in
+          guard let id = id.stringValue else { throw caller.failure(.remoteIds, "must give ids that are strings") }
+          return id
+        })
+    ]
+  }
+}

@@ -1,0 +1,120 @@
+import JSON
+import RestClient
+
+/// Uploads that somebody else sends: a module of a script, or a part of the program around the engine.
+///
+/// `{"type": "custom", "luaImpl": "module.name"}`. What the implementation lacks is done as by the plain target. A function
+/// that gives an error fails its record; one that raises ends the run.
+struct CustomSyncUpTarget: SyncUpTarget {
+  typealias Function = CustomTargetCall.Function
+
+  let settings: UploadSettings
+  private let caller: CustomTargetCaller
+  /// What the implementation has.
+  private var functions: Set<Function> = []
+
+  /// - Throws: ``SyncError`` `.invalidTarget`, naming the key.
+  init(_ json: JSONObject) throws(SyncError) {
+    settings = try UploadSettings(json, type: "custom", largestBatch: 1)
+    caller = CustomTargetCaller(
+      implementation: try TargetReader(json: json, label: "custom target").string("luaImpl"), target: settings.json)
+  }
+
+  /// The server may not be one that can be asked: not to create twice is the implementation's affair then.
+  var looksForLostCreates: Bool { !functions.contains(.createOnServer) }
+
+  func prepared(in context: UploadContext) async throws -> any SyncUpTarget {
+    let answer = try await caller.object(.functions, [:], context.control, context.configuration)
+    var target = self
+    target.functions = Set((answer["functions"]?.arrayValue ?? []).compactMap { $0.stringValue.flatMap(Function.init) })
+    return target
+  }
+
+  func groups(_ uploads: [PlannedUpload]) -> [UploadGroup] { uploads.map { UploadGroup(uploads: [$0]) } }
+
+  // MARK: Sending
+
+  func send(_ group: UploadGroup, of batch: DirtyBatch, in context: UploadContext) async throws -> [UploadResult] {
+    var results: [UploadResult] = []
+    for upload in group.uploads {
+      let function = CustomSyncUpTarget.function(upload.action)
+      if functions.contains(function) {
+        results.append(try await call(function, upload, batch, context))
+      } else {
+        results.append(try await PlainSyncUpTarget.send(upload, of: batch, in: context))
+      }
+    }
+    return results
+  }
+
+  private static func function(_ action: UploadAction) -> Function {
+    switch action {
+    case .update: .updateOnServer
+    case .delete: .deleteOnServer
+    default: .createOnServer
+    }
+  }
+
+  private func call(
+    _ function: Function, _ upload: PlannedUpload, _ batch: DirtyBatch, _ context: UploadContext
+  ) async throws -> UploadResult {
+    var arguments: JSONObject = ["record": .object(batch.entry(upload.index))]
+    if function != .deleteOnServer {
+      let body = batch.body(upload.index, upload.action == .update ? .update : .create)
+      arguments["fields"] = (try? JSONValue(parsing: body)) ?? [:]
+    }
+    let answer = try await caller.object(function, arguments, context.control, context.configuration)
+    let text = answer["reason"]?.stringValue ?? "\(function.rawValue) of '\(caller.implementation)' refused the record"
+    let refused = UploadResult.failure("CUSTOM_TARGET", text)
+    if function == .createOnServer {
+      guard let id = answer["id"]?.stringValue, !id.isEmpty else { return refused }
+      return UploadResult(isSuccess: true, id: id)
+    }
+    guard let status = answer["status"]?.integerValue.map({ Int(clamping: $0) }) else {
+      throw caller.failure(function, "must give a status")
+    }
+    return (200..<300).contains(status)
+      ? UploadResult(isSuccess: true) : UploadResult(isSuccess: false, error: refused.error, status: status)
+  }
+
+  // MARK: Comparing
+
+  func remoteRecords(
+    type: String, _ indices: [Int], of batch: DirtyBatch, in context: UploadContext
+  ) async throws -> [RemoteRecord] {
+    do {
+      if functions.contains(.isNewerThanServer) {
+        var found: [RemoteRecord] = []
+        for i in indices { found.append(try await verdict(batch.entry(i), context)) }
+        return found
+      }
+      if functions.contains(.fetchLastModifiedDates) { return try await dates(indices.map(batch.entry), context) }
+    } catch let error as SyncError where error.code == SyncError.Code.customTarget.rawValue {
+      // What is not known keeps a record from being sent, and no other one.
+      context.configuration.logger.warning("\(error.message)")
+      return indices.map { _ in .unknown }
+    }
+    // What its own functions say is all there is to know about a record.
+    guard functions.isDisjoint(with: [.updateOnServer, .deleteOnServer]) else { return indices.map { _ in .unknown } }
+    return try await PlainSyncUpTarget(settings.json).remoteRecords(type: type, indices, of: batch, in: context)
+  }
+
+  private func verdict(_ record: JSONObject, _ context: UploadContext) async throws -> RemoteRecord {
+    let answer = try await caller.object(
+      .isNewerThanServer, ["record": .object(record)], context.control, context.configuration)
+    guard let isNewer = answer["newer"]?.boolValue else { throw caller.failure(.isNewerThanServer, "must give a boolean") }
+    return isNewer ? .unchanged : .changed
+  }
+
+  private func dates(_ records: [JSONObject], _ context: UploadContext) async throws -> [RemoteRecord] {
+    let answer = try await caller.object(
+      .fetchLastModifiedDates, ["records": .array(records.map { .object($0) })], context.control, context.configuration)
+    guard let dates = answer["dates"]?.arrayValue, dates.count == records.count else {
+      throw caller.failure(.fetchLastModifiedDates, "must give one date for each of \(records.count) records")
+    }
+    return dates.map { date in
+      if date == false { return .deleted }
+      return date.stringValue.flatMap { TimeStamp.milliseconds($0) }.map { .modified($0) } ?? .unknown
+    }
+  }
+}

@@ -1,0 +1,62 @@
+import JSON
+
+/// Reads the kind of a target and makes the target. One place knows all kinds.
+enum TargetRegistry {
+  static func down(_ json: JSONObject) throws(SyncError) -> any SyncDownTarget {
+    guard let type = json["type"], !type.isNull else {
+      throw SyncError(.invalidTarget, "sync down target: 'type' is missing")
+    }
+    switch type.stringValue {
+    case "soql": return try SoqlSyncDownTarget(json)
+    case "sosl": return try SoslSyncDownTarget(json)
+    case "mru": return try MruSyncDownTarget(json)
+    case "refresh": return try RefreshSyncDownTarget(json)
+    case "layout": return try LayoutSyncDownTarget(json)
+    case "metadata": return try MetadataSyncDownTarget(json)
+    case "parent_children": return try ParentChildrenSyncDownTarget(json)
+    case "briefcase": return try BriefcaseSyncDownTarget(json)
+    case "custom": return try CustomSyncDownTarget(json)
+    case "cache": throw SyncError(.invalidTarget, "Wrong target type: cache")
+    default: throw SyncError(.invalidTarget, "unknown sync down target type: \(type.shownKind)")
+    }
+  }
+
+  /// The target for parents with their children; nil for every other kind.
+  static func families(_ json: JSONObject) throws(SyncError) -> ParentChildrenSyncUpTarget? {
+    try upKind(json) == "parent_children" ? try ParentChildrenSyncUpTarget(json) : nil
+  }
+
+  /// A target for the records of one soup.
+  static func up(_ json: JSONObject) throws(SyncError) -> any SyncUpTarget {
+    switch try upKind(json) {
+    case "collection": return try CollectionSyncUpTarget(json)
+    case "batch": return try BatchSyncUpTarget(json)
+    case "plain": return try PlainSyncUpTarget(json)
+    case "custom": return try CustomSyncUpTarget(json)
+    case let kind: throw SyncError(.invalidTarget, "sync up target type '\(kind)' is not one for a single soup")
+    }
+  }
+
+  /// The kind by `type`, where `rest` says nothing, else by the class names of the mobile SDKs; the collection target when
+  /// nothing says otherwise.
+  private static func upKind(_ json: JSONObject) throws(SyncError) -> String {
+    let type = json["type"].flatMap { value -> JSONValue? in value.isNull ? Optional.none : value }
+    let name = [json["androidImpl"], json["iOSImpl"]].lazy.compactMap { $0?.stringValue }.first { !$0.isEmpty }
+    let known = ["plain", "collection", "batch", "parent_children", "custom"]
+    if let type {
+      guard let word = type.stringValue, known.contains(word) || word == "rest" else {
+        throw SyncError(.invalidTarget, "unknown sync up target type: \(type.shownKind)")
+      }
+      if word != "rest" && word != "custom" { return word }
+    }
+    guard let name else {
+      return type?.stringValue == "custom" || json["luaImpl"]?.stringValue != nil ? "custom" : "collection"
+    }
+    let classes = [
+      "CollectionSyncUpTarget": "collection", "BatchSyncUpTarget": "batch",
+      "ParentChildrenSyncUpTarget": "parent_children", "SyncUpTarget": "plain",
+    ]
+    let short = name.split(separator: ".").last.map(String.init) ?? name
+    return classes[short.hasPrefix("SF") ? String(short.dropFirst(2)) : short] ?? "custom"
+  }
+}

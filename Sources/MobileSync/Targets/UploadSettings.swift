@@ -1,0 +1,42 @@
+import JSON
+
+/// What the targets of all syncs up are told.
+struct UploadSettings: Sendable {
+  /// As stored: normalised.
+  let json: JSONObject
+  let fields: TargetFields
+  /// Creates become upserts by this field, where a record has a value in it.
+  let externalIdFieldName: String?
+  let createFieldlist: [String]?
+  let updateFieldlist: [String]?
+  /// Records sent and written back together.
+  let maxBatchSize: Int
+
+  /// - Parameters:
+  ///   - type: Written where the JSON names none.
+  ///   - largestBatch: What a server takes in one request; larger sizes are cut down to it.
+  /// - Throws: ``SyncError`` `.invalidTarget`, naming the key.
+  init(_ json: JSONObject, type: String, largestBatch: Int) throws(SyncError) {
+    fields = try TargetFields(json)
+    externalIdFieldName = try TargetFields.name(json, "externalIdFieldName")
+    createFieldlist = try UploadSettings.fieldlist(json, "createFieldlist")
+    updateFieldlist = try UploadSettings.fieldlist(json, "updateFieldlist")
+    maxBatchSize = try TargetReader(json: json, label: "sync up target").count("maxBatchSize", limit: largestBatch)
+    var stored = fields.written(to: json)
+    if stored["type"].map(\.isNull) ?? true { stored["type"] = .string(type) }
+    stored["maxBatchSize"] = .integer(Int64(maxBatchSize))
+    self.json = stored
+  }
+
+  static func fieldlist(_ json: JSONObject, _ key: String) throws(SyncError) -> [String]? {
+    try SyncOptions.fieldlist(json[key]) { SyncError(.invalidTarget, "sync up target: '\(key)' " + $0) }
+  }
+
+  /// What is looked for in each entry.
+  /// - Parameter fieldlist: The options' list, where the target has none of its own.
+  func plan(fieldlist: [String]?) -> DirtyBatch.Plan {
+    DirtyBatch.Plan(
+      fields: fields, externalIdField: externalIdFieldName, create: createFieldlist ?? fieldlist,
+      update: updateFieldlist ?? fieldlist)
+  }
+}

@@ -1,0 +1,60 @@
+import JSON
+import SmartStore
+
+/// Writes the answers for one family into both soups.
+struct FamilyWriteBack: Sendable {
+  private let upload: FamilyUpload
+
+  init(_ upload: FamilyUpload) { self.upload = upload }
+
+  private var info: ParentChildrenInfo { upload.family.info }
+
+  func apply(in transaction: StoreTransaction) throws {
+    // The parent comes last: its children are found by the id it had.
+    let ordered = upload.answers.sorted { $0.member != .parent && $1.member == .parent }
+    for answer in ordered {
+      let side = upload.family.side(answer.member)
+      try transaction.writeBack(answer.sent, answer.outcome, answer.result, in: side.soup, idField: side.fields.id)
+    }
+    if let parentId = upload.family.parentId { try writeFamily(parentId, in: transaction) }
+    try settle(in: transaction)
+  }
+
+  /// What becomes of children because of their parent.
+  private func writeFamily(_ parentId: String, in transaction: StoreTransaction) throws {
+    if let id = upload.newParentId {
+      try transaction.redirect(SoupReference(soup: info.children.soup, field: info.parentIdField), from: parentId, to: id)
+    }
+    let parent = upload.family.parent.entryIds[0]
+    if upload.plan.takesChildrenAlong, try transaction.entry(parent, in: info.parent.soup) == nil {
+      try transaction.remove(children(of: parentId, in: transaction), from: info.children.soup)
+    }
+    let isLost = upload.parentIsGone || upload.answers.contains { $0.member == .parent && $0.outcome == .recreate }
+    if upload.needsAnotherTry, isLost { try recreate(parent, parentId, in: transaction) }
+  }
+
+  private func children(of parentId: String, in transaction: StoreTransaction) throws -> [Int64] {
+    try transaction.entryIds(in: info.children.soup, where: info.parentIdField, equals: .text(parentId))
+  }
+
+  /// The server lost the parent, and with a master-detail relationship its children too.
+  private func recreate(_ parent: Int64, _ parentId: String, in transaction: StoreTransaction) throws {
+    _ = try transaction.patch(
+      parent, in: info.parent.soup, setting: [LocalField.local: true, LocalField.created: true],
+      removing: [LocalField.lastError])
+    let flag = info.relationship == .masterDetail ? LocalField.created : LocalField.updated
+    for child in try children(of: parentId, in: transaction) {
+      _ = try transaction.patch(
+        child, in: info.children.soup, setting: [LocalField.local: true, flag: true], removing: [LocalField.lastError])
+    }
+  }
+
+  private func settle(in transaction: StoreTransaction) throws {
+    for (member, sent) in upload.creates where !upload.unsettled.contains(member) {
+      try transaction.settle([sent.entryId], in: upload.family.side(member).soup)
+    }
+    for answer in upload.answers where answer.outcome == .succeeded {
+      try transaction.expectEchoes([answer.sent.entryId], in: upload.family.side(answer.member).soup)
+    }
+  }
+}

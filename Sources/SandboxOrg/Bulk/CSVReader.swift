@@ -1,0 +1,133 @@
+/// Reads CSV records (RFC 4180) out of a window of bytes, strictly: what is not clearly one record is an error.
+struct CSVReader {
+  struct Record: Equatable {
+    let fields: [String]
+    /// Where the next record begins.
+    let end: Int
+    let lineEnding: LineEnding?
+  }
+  /// Why a text is no CSV.
+  struct Problem: Error, Equatable { let message: String }
+
+  let delimiter: UInt8
+
+  /// The record at `start`; nil when the window ends before it does.
+  /// - Parameter isLast: Nothing follows the window: the end of the text ends a record too.
+  func record(in bytes: [UInt8], at start: Int, isLast: Bool) throws(Problem) -> Record? {
+    var fields: [String] = []
+    var index = start
+    while true {
+      guard let (field, next) = try field(in: bytes, at: index, isLast: isLast) else { return nil }
+      fields.append(field)
+      if next == bytes.count {
+        return isLast ? Record(fields: fields, end: next, lineEnding: nil) : nil
+      }
+      switch bytes[next] {
+      case delimiter: index = next + 1
+      case 0x0A: return Record(fields: fields, end: next + 1, lineEnding: .lf)
+      default:
+        // Only a carriage return is left: it belongs to a line feed.
+        guard next + 1 < bytes.count else {
+          if isLast { throw Problem(message: "a carriage return stands without a line feed") }
+          return nil
+        }
+        guard bytes[next + 1] == 0x0A else { throw Problem(message: "a carriage return stands without a line feed") }
+        return Record(fields: fields, end: next + 2, lineEnding: .crlf)
+      }
+    }
+  }
+
+  /// A field and the place behind it: a delimiter, a line end or the end of the bytes.
+  private func field(in bytes: [UInt8], at start: Int, isLast: Bool) throws(Problem) -> (String, Int)? {
+    if start < bytes.count, bytes[start] == 0x22 { return try quoted(in: bytes, at: start + 1, isLast: isLast) }
+    var index = start
+    while index < bytes.count, !ends(bytes[index]) {
+      if bytes[index] == 0x22 { throw Problem(message: "a quote stands in the middle of a field that has none around it") }
+      index += 1
+    }
+    guard index < bytes.count || isLast else { return nil }
+    return (try text(bytes[start..<index]), index)
+  }
+
+  private func quoted(in bytes: [UInt8], at start: Int, isLast: Bool) throws(Problem) -> (String, Int)? {
+    var contents: [UInt8] = []
+    var index = start
+    while index < bytes.count {
+      guard bytes[index] == 0x22 else {
+        contents.append(bytes[index])
+        index += 1
+        continue
+      }
+      guard index + 1 < bytes.count else { return isLast ? (try text(contents[...]), index + 1) : nil }
+      if bytes[index + 1] == 0x22 {
+        contents.append(0x22)
+        index += 2
+      } else {
+        guard ends(bytes[index + 1]) else { throw Problem(message: "text stands behind a closing quote") }
+        return (try text(contents[...]), index + 1)
+      }
+    }
+    if isLast { throw Problem(message: "a quote is not closed") }
+    return nil
+  }
+
+  private func ends(_ byte: UInt8) -> Bool { byte == delimiter || byte == 0x0A || byte == 0x0D }
+
+  private func text(_ bytes: ArraySlice<UInt8>) throws(Problem) -> String {
+    guard let text = String(validating: bytes, as: UTF8.self) else { throw Problem(message: "a field is not UTF-8") }
+    return text
+  }
+}
+
+enum LineEnding: String {
+  case lf = "LF"
+  case crlf = "CRLF"
+
+  var bytes: [UInt8] { self == .lf ? [0x0A] : [0x0D, 0x0A] }
+}
+
+/// What separates the columns of a job's CSV.
+enum ColumnDelimiter: String {
+  case backquote = "BACKQUOTE"
+  case caret = "CARET"
+  case comma = "COMMA"
+  case pipe = "PIPE"
+  case semicolon = "SEMICOLON"
+  case tab = "TAB"
+
+  var byte: UInt8 {
+    switch self {
+    case .backquote: 0x60
+    case .caret: 0x5E
+    case .comma: 0x2C
+    case .pipe: 0x7C
+    case .semicolon: 0x3B
+    case .tab: 0x09
+    }
+  }
+}
+
+/// Writes CSV lines; every field gets its quotes.
+struct CSVLine {
+  private(set) var bytes: [UInt8] = []
+  private let delimiter: UInt8
+
+  init(_ delimiter: ColumnDelimiter) { self.delimiter = delimiter.byte }
+
+  init(_ delimiter: ColumnDelimiter, _ fields: [String]) {
+    self.init(delimiter)
+    for field in fields { field.utf8.withContiguousStorageIfAvailable { append($0) } ?? append(Array(field.utf8)) }
+  }
+
+  mutating func append(_ field: some Sequence<UInt8>) {
+    if !bytes.isEmpty { bytes.append(delimiter) }
+    bytes.append(0x22)
+    for byte in field {
+      if byte == 0x22 { bytes.append(0x22) }
+      bytes.append(byte)
+    }
+    bytes.append(0x22)
+  }
+
+  func ended(by ending: LineEnding) -> [UInt8] { bytes + ending.bytes }
+}

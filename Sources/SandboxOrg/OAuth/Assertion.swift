@@ -1,0 +1,74 @@
+import Crypto
+import CryptoExtras
+import JSON
+import SwiftASN1
+import X509
+
+/// A signed JWT that a client brings in the place of a password.
+struct Assertion {
+  let issuer: String
+  let subject: String
+  let audiences: [String]
+  /// Seconds since 1970 UTC.
+  let expires: Double
+  let notBefore: Double?
+  private let signed: [UInt8]
+  private let signature: [UInt8]
+
+  /// Takes a compact JWT apart. Nothing is verified.
+  /// - Throws: `invalid assertion` unless it is RS256 and has the four claims.
+  init(_ text: String) throws(OAuthRefusal) {
+    let parts = text.split(separator: ".", omittingEmptySubsequences: false)
+    guard parts.count == 3, text.utf8.count <= Tuning.assertionBytes, let header = Self.object(parts[0]),
+      let claims = Self.object(parts[1]), let signature = Base64.decodedURL(parts[2]),
+      header["alg"] == "RS256", header["crit"] == nil, let issuer = claims["iss"]?.stringValue,
+      let subject = claims["sub"]?.stringValue ?? claims["prn"]?.stringValue, let expires = Self.seconds(claims["exp"])
+    else { throw .assertion }
+    self.issuer = issuer
+    self.subject = subject
+    self.expires = expires
+    notBefore = Self.seconds(claims["nbf"])
+    audiences = claims["aud"]?.arrayValue?.compactMap(\.stringValue) ?? [claims["aud"]?.stringValue ?? ""]
+    signed = Array("\(parts[0]).\(parts[1])".utf8)
+    self.signature = signature
+  }
+
+  private static func object(_ part: Substring) -> JSONObject? {
+    Base64.decodedURL(part).flatMap { try? JSONValue(parsing: $0) }?.objectValue
+  }
+
+  /// A number; some clients send it as text.
+  private static func seconds(_ value: JSONValue?) -> Double? {
+    guard let seconds = value?.doubleValue ?? value?.stringValue.flatMap({ Double($0) }), seconds.isFinite else { return nil }
+    return seconds
+  }
+
+  /// - Parameter certificate: PEM of the client's certificate or public key.
+  func isSigned(by certificate: String) -> Bool {
+    guard let key = Self.publicKey(certificate) else { return false }
+    return key.isValidSignature(
+      _RSA.Signing.RSASignature(rawRepresentation: signature), for: SHA256.hash(data: signed), padding: .insecurePKCS1v1_5)
+  }
+
+  /// - Throws: What is wrong with the claims now.
+  func check(audiences accepted: [String], now: Int64) throws(OAuthRefusal) {
+    let now = Double(now)
+    guard expires > now - Tuning.assertionLeewaySeconds else { throw .expiredCode }
+    guard expires <= now + Tuning.assertionSeconds + Tuning.assertionLeewaySeconds,
+      (notBefore ?? now) <= now + Tuning.assertionLeewaySeconds
+    else { throw .assertion }
+    let plain = accepted.map { Self.withoutSlash($0) }
+    guard audiences.contains(where: { plain.contains(Self.withoutSlash($0)) }) else { throw .audience }
+  }
+
+  private static func withoutSlash(_ url: String) -> String { url.hasSuffix("/") ? String(url.dropLast()) : url }
+
+  private static func publicKey(_ pem: String) -> _RSA.Signing.PublicKey? {
+    guard let document = try? PEMDocument.parseMultiple(pemString: pem).first else { return nil }
+    if document.discriminator == "CERTIFICATE" {
+      guard let certificate = try? Certificate(pemDocument: document) else { return nil }
+      return _RSA.Signing.PublicKey(certificate.publicKey)
+    }
+    return try? _RSA.Signing.PublicKey(pemRepresentation: document.pemString)
+  }
+}

@@ -1,0 +1,75 @@
+import Crypto
+
+/// What a client asked the authorize resource for.
+struct AuthorizationRequest: Equatable {
+  let client: String
+  let redirectURI: String
+  let isImplicit: Bool
+  let scope: String
+  let state: String?
+  let nonce: String?
+  /// SHA-256 of the verifier, in URL base64; nil without PKCE.
+  let challenge: String?
+  let asksAgain: Bool
+  let loginHint: String
+}
+
+/// Sign-ins under way in browsers, and codes not yet exchanged. In memory: both live for minutes. On the org's queue.
+struct AuthorizationTable {
+  struct Pending {
+    let request: AuthorizationRequest
+    /// The cookie of the browser it belongs to.
+    let browser: String
+    /// Who signed in; nil before that.
+    var user: String?
+    let created: Int64
+    var failures = 0
+  }
+
+  struct Code {
+    let request: AuthorizationRequest
+    let user: String
+    let created: Int64
+    /// The tokens it was exchanged for; nil before that.
+    var tokens: [String]?
+  }
+
+  private var pending: [String: Pending] = [:]
+  private var codes: [String: Code] = [:]
+
+  /// - Returns: The ticket that the next page has to bring.
+  mutating func begin(_ entry: Pending) -> String {
+    Self.shorten(&pending, to: Tuning.openAuthorizations) { $0.created }
+    let ticket = SessionRegistry.random(43)
+    pending[ticket] = entry
+    return ticket
+  }
+
+  /// A ticket is good once, for the browser that got it.
+  mutating func take(_ ticket: String, browser: String, now: Int64) -> Pending? {
+    guard let entry = pending[ticket], SignInDirectory.equal(entry.browser, browser) else { return nil }
+    pending[ticket] = nil
+    return now - entry.created <= Tuning.authorizationSeconds ? entry : nil
+  }
+
+  mutating func issueCode(_ request: AuthorizationRequest, user: String, now: Int64) -> String {
+    Self.shorten(&codes, to: Tuning.openAuthorizations) { $0.created }
+    let code = "aPrx\(SessionRegistry.random(60))=="
+    codes[code] = Code(request: request, user: user, created: now)
+    return code
+  }
+
+  /// - Throws: `expired authorization code` with the tokens to end when it was used before.
+  func code(_ code: String) -> Code? { codes[code] }
+  mutating func used(_ code: String, for tokens: [String]) { codes[code]?.tokens = tokens }
+
+  private static func shorten<Value>(_ table: inout [String: Value], to count: Int, by age: (Value) -> Int64) {
+    guard table.count >= count, let oldest = table.min(by: { age($0.value) < age($1.value) })?.key else { return }
+    table[oldest] = nil
+  }
+}
+
+/// Proof key for code exchange. Source: RFC 7636; lengths are not checked, clients use verifiers of up to 171 characters.
+enum PKCE {
+  static func challenge(_ verifier: String) -> String { Base64.urlText(SHA256.hash(data: Array(verifier.utf8))) }
+}

@@ -1,0 +1,75 @@
+import JSON
+
+/// What the OAuth resources refuse with; not the array of the data API.
+struct OAuthRefusal: Error, Equatable {
+  let error: String, description: String
+
+  var reply: ServerReply {
+    .json(
+      400, .object(["error": .string(error), "error_description": .string(description)]),
+      headers: [("Cache-Control", "no-store")])
+  }
+
+  private init(_ error: String, _ description: String) {
+    self.error = error
+    self.description = description
+  }
+
+  private static func grant(_ description: String) -> Self { Self("invalid_grant", description) }
+
+  static let authentication = grant("authentication failure")
+  static let expiredToken = grant("expired access/refresh token")
+  static let expiredCode = grant("expired authorization code")
+  static let unknownCode = grant("invalid authorization code")
+  static let notApproved = grant("user hasn't approved this consumer")
+  static let notAdminApproved = grant("user is not admin approved")
+  static let noRunAsUser = grant("no client credentials user enabled")
+  static let wrongDomain = grant("request not supported on this domain")
+  static let audience = grant("audience is invalid")
+  static let assertion = grant("invalid assertion")
+  static let codeVerifier = grant("invalid code verifier")
+  static let unknownClient = Self("invalid_client_id", "client identifier invalid")
+  static let clientSecret = Self("invalid_client", "invalid client credentials")
+  static let redirectURI = Self("redirect_uri_mismatch", "redirect_uri must match configuration")
+  static let grantType = Self("unsupported_grant_type", "grant type not supported")
+  static let responseType = Self("unsupported_response_type", "response type not supported")
+  static let inactiveUser = Self("inactive_user", "user is inactive")
+  static let scope = Self("invalid_scope", "the requested scope is not allowed")
+  static let noChallenge = Self("invalid_request", "missing required code challenge")
+  static let challengeMethod = Self("invalid_request", "code challenge method must be S256")
+  static let denied = Self("access_denied", "end-user denied authorization")
+  static let notImmediate = Self("immediate_unsuccessful", "the user must sign in and allow access")
+
+  static func missing(_ parameter: String) -> Self { Self("invalid_request", "missing required parameter: \(parameter)") }
+}
+
+/// Parameters of a form body or, where there is none, of the query.
+struct Form {
+  private let fields: [(name: String, value: String)]
+  private let authorization: String?
+
+  init(_ request: ServerRequest) {
+    fields = URLCoding.fields(String(decoding: request.body, as: UTF8.self)) + request.query
+    authorization = request.header("authorization")
+  }
+
+  subscript(_ name: String) -> String? { fields.first { $0.name == name }?.value }
+
+  /// - Throws: `invalid_request` when it is missing or empty.
+  func required(_ name: String) throws(OAuthRefusal) -> String {
+    guard let value = self[name], !value.isEmpty else { throw .missing(name) }
+    return value
+  }
+
+  /// Client id and secret: from HTTP Basic, else from the form.
+  var client: (id: String?, secret: String?) {
+    if let authorization, authorization.lowercased().hasPrefix("basic "),
+      let bytes = Base64.decoded(String(authorization.dropFirst(6)))
+    {
+      let parts = String(decoding: bytes, as: UTF8.self).split(
+        separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
+      if parts.count == 2 { return (String(parts[0]), String(parts[1])) }
+    }
+    return (self["client_id"], self["client_secret"])
+  }
+}

@@ -1,0 +1,82 @@
+import Crypto
+import CryptoExtras
+import FoundationEssentials
+import JSON
+
+/// OpenID Connect: who signed in, as a token signed with the org's own key, and where clients find that key.
+enum OpenID {
+  static func add(to table: inout RouteTable<SalesforceService.Endpoint>) {
+    table.open("GET", "/.well-known/openid-configuration", configuration)
+    table.open("GET", "/.well-known/auth-configuration", loginOptions)
+    table.open("GET", "/id/keys", keys)
+  }
+
+  /// A JWT about the signed-in user.
+  static func token(
+    _ call: Call, subject: String, client: String, accessToken: String, nonce: String?, now: Int64
+  ) throws -> String {
+    // The first half of the hash binds the two tokens to each other.
+    let hash = Array(SHA256.hash(data: Array(accessToken.utf8))).prefix(16)
+    var claims: JSONObject = [
+      "at_hash": .string(Base64.urlText(hash)), "sub": .string(subject), "aud": .string(client),
+      "iss": .string(call.origin), "exp": .integer(now + Tuning.idTokenSeconds), "iat": .integer(now),
+    ]
+    if let nonce { claims["nonce"] = .string(nonce) }
+    let header: JSONValue = ["kid": .string(keyId), "typ": "JWT", "alg": "RS256"]
+    let text = "\(Base64.urlText(header.serialized())).\(Base64.urlText(JSONValue.object(claims).serialized()))"
+    let signature = try key(call.org).signature(
+      for: SHA256.hash(data: Array(text.utf8)), padding: .insecurePKCS1v1_5)
+    return "\(text).\(Base64.urlText(signature.rawRepresentation))"
+  }
+
+  private static let keyId = "1"
+
+  /// Made when it is first needed, kept with the org.
+  private static func key(_ org: Org) throws -> _RSA.Signing.PrivateKey {
+    let pem = try org.sessions.keptText("id_token_key") {
+      try _RSA.Signing.PrivateKey(keySize: .bits2048).pemRepresentation
+    }
+    return try _RSA.Signing.PrivateKey(pemRepresentation: pem)
+  }
+
+  private static func keys(_ call: Call) throws -> ServerReply {
+    let numbers = try key(call.org).publicKey.getKeyPrimitives()
+    return .json(
+      200,
+      [
+        "keys": [
+          [
+            "kty": "RSA", "use": "sig", "alg": "RS256", "kid": .string(keyId),
+            "n": .string(Base64.urlText(numbers.modulus)), "e": .string(Base64.urlText(numbers.publicExponent)),
+          ]
+        ]
+      ])
+  }
+
+  private static func configuration(_ call: Call) -> ServerReply {
+    let oauth = "\(call.origin)/services/oauth2"
+    return .json(
+      200,
+      [
+        "issuer": .string(call.origin), "authorization_endpoint": .string("\(oauth)/authorize"),
+        "token_endpoint": .string("\(oauth)/token"), "revocation_endpoint": .string("\(oauth)/revoke"),
+        "userinfo_endpoint": .string("\(oauth)/userinfo"), "introspection_endpoint": .string("\(oauth)/introspect"),
+        "jwks_uri": .string("\(call.origin)/id/keys"),
+        "scopes_supported": .array(AuthorizeRoutes.scopes.map { .string($0) }),
+        "response_types_supported": ["code", "token", "hybrid_token"], "subject_types_supported": ["public"],
+        "id_token_signing_alg_values_supported": ["RS256"], "display_values_supported": ["page", "popup", "touch"],
+        "token_endpoint_auth_methods_supported": ["client_secret_post", "client_secret_basic"],
+        "code_challenge_methods_supported": ["S256"],
+      ])
+  }
+
+  private static func loginOptions(_ call: Call) -> ServerReply {
+    .json(
+      200,
+      [
+        "OrgId": .string(call.org.organizationId), "Url": .string(call.origin), "SamlProviders": [], "AuthProviders": [],
+        "LoginPage": ["UsePasswordAuth": true],
+        "MobileSDK": ["UseAndroidNativeBrowserForAuthentication": false, "UseiOSNativeBrowserForAuthentication": false],
+      ])
+  }
+}

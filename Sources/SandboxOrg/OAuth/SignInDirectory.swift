@@ -1,0 +1,76 @@
+import Database
+
+/// Who may sign in, and through which clients. Fixed when the org starts; on the org's queue.
+struct SignInDirectory {
+  struct Person {
+    let id: String
+    let user: SandboxUser
+  }
+  private var people: [String: Person] = [:]
+  private var clients: [String: SandboxClient] = [:]
+
+  /// Makes a record for each user that has none. In the caller's transaction.
+  init(_ configuration: SandboxConfiguration, password: String, clientSecret: String, connection: Connection) throws {
+    var caller = SandboxUser(username: configuration.username, password: password)
+    caller.isActive = true
+    people[Self.key(configuration.username)] = Person(id: Users.caller, user: caller)
+    for user in configuration.signIn.users {
+      let id = try Self.record(of: user, connection, now: configuration.clock.now())
+      people[Self.key(user.username)] = Person(id: id, user: user)
+    }
+    var client = SandboxClient(id: configuration.clientId, secret: clientSecret)
+    client.redirectURIs = configuration.redirectURIs
+    client.runsAs = configuration.username
+    clients[client.id] = client
+    for client in configuration.signIn.clients { clients[client.id] = client }
+  }
+
+  func client(_ id: String?) -> SandboxClient? { id.flatMap { clients[$0] } }
+
+  /// User names know no case.
+  func person(_ username: String?) -> Person? { username.flatMap { people[Self.key($0)] } }
+
+  /// - Parameter secret: The password and, for users that have one, the security token after it.
+  /// - Returns: nil when the name or the secret is wrong.
+  func person(_ username: String?, secret: String?, withToken: Bool = true) -> Person? {
+    guard let person = person(username), let secret else { return nil }
+    let expected = person.user.password + (withToken ? person.user.securityToken : "")
+    return Self.equal(secret, expected) ? person : nil
+  }
+
+  /// Takes the same time wherever the two differ.
+  static func equal(_ a: String, _ b: String) -> Bool {
+    let left = Array(a.utf8), right = Array(b.utf8)
+    guard left.count == right.count else { return false }
+    return zip(left, right).reduce(UInt8(0)) { $0 | ($1.0 ^ $1.1) } == 0
+  }
+
+  private static func key(_ username: String) -> String { username.lowercased() }
+
+  /// - Returns: The id of the user's record, old or new.
+  private static func record(of user: SandboxUser, _ connection: Connection, now: Int64) throws -> String {
+    let found = try connection.firstValue(
+      "SELECT Id FROM \"User\" WHERE Username = ? COLLATE NOCASE", [.text(user.username)])
+    if case .text(let id)? = found {
+      try connection.run(
+        "UPDATE \"User\" SET IsActive = ? WHERE Id = ?", [.integer(user.isActive ? 1 : 0), .text(id)])
+      return id
+    }
+    guard case .integer(let last)? = try connection.firstValue("SELECT max(rowid) FROM \"User\"") else {
+      throw SandboxError.unknown("the org has no users")
+    }
+    let id = RecordID.make(prefix: "005", sequence: last + 1)
+    try connection.run(
+      "INSERT INTO \"User\" (rowid, Id, Username, FirstName, LastName, Email, Alias, IsActive, UserType, ProfileId, "
+        + "TimeZoneSidKey, LocaleSidKey, EmailEncodingKey, LanguageLocaleKey, CommunityNickname, CreatedById, "
+        + "LastModifiedById, CreatedDate, LastModifiedDate, SystemModstamp) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, "
+        + "'Standard', ?9, 'GMT', 'en_US', 'UTF-8', 'en_US', ?7, ?10, ?10, ?11, ?11, ?11)",
+      [
+        .integer(last + 1), .text(id), .text(user.username), user.firstName.isEmpty ? .null : .text(user.firstName),
+        .text(user.lastName), .text(user.email), .text(String(user.lastName.prefix(8))),
+        .integer(user.isActive ? 1 : 0), .text(RecordID.make(prefix: "00e", sequence: 1)), .text(Users.caller),
+        .text(Timestamp.text(now)),
+      ])
+    return id
+  }
+}

@@ -1,0 +1,11 @@
+/// Everything about who calls: tokens, sign-in pages, identity, SOAP sign-in.
+enum SignInRoutes {
+  static func add(to table: inout RouteTable<SalesforceService.Endpoint>) {
+    TokenRoutes.add(to: &table)
+    TokenStateRoutes.add(to: &table)
+    AuthorizeRoutes.add(to: &table)
+    IdentityRoutes.add(to: &table)
+    OpenID.add(to: &table)
+    SoapRoutes.add(to: &table)
+  }
+}

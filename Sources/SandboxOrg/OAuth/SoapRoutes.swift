@@ -1,0 +1,115 @@
+/// `/services/Soap/u/NN.0`: the sign-in of clients that have no connected app, and its end.
+enum SoapRoutes {
+  static func add(to table: inout RouteTable<SalesforceService.Endpoint>) {
+    for api in ["u", "c"] {
+      table.open("POST", "/services/Soap/\(api)/:version", answer)
+      table.open("POST", "/services/Soap/\(api)/:version/:organization", answer)
+    }
+  }
+
+  /// A SOAP fault, always with status 500.
+  private struct Fault: Error {
+    let code: String, message: String
+    /// Whether it is one of the API's own, which have a prefix and a detail.
+    var isOwn = true
+  }
+
+  private static func answer(_ call: Call) throws -> ServerReply {
+    do {
+      let envelope: XML
+      do {
+        envelope = try XML.parse(call.request.body)
+      } catch {
+        throw Fault(code: "soapenv:Client", message: "the request is no SOAP message: \(error.message)", isOwn: false)
+      }
+      guard envelope.name == "Envelope", let operation = envelope.first("Body")?.children.first else {
+        throw Fault(code: "soapenv:Client", message: "SOAP message is missing its body", isOwn: false)
+      }
+      let version = call.parameter("version")
+      guard (try? Negotiation.checkVersion("v\(version)")) != nil else {
+        let text = "Invalid Api version specified on URL"
+        throw Fault(code: "UNSUPPORTED_API_VERSION", message: text)
+      }
+      switch operation.name {
+      case "login": return try login(operation, call)
+      case "logout": return try logout(envelope, call)
+      default:
+        let text = "No operation available for request {urn:partner.soap.sforce.com}\(operation.name.prefix(100))"
+        throw Fault(code: "soapenv:Client", message: text, isOwn: false)
+      }
+    } catch let fault as Fault {
+      return reply(fault)
+    }
+  }
+
+  private static func login(_ operation: XML, _ call: Call) throws -> ServerReply {
+    let name = operation.first("username")?.text, secret = operation.first("password")?.text
+    guard let person = call.org.directory.person(name, secret: secret),
+      (try? TokenRoutes.checkActive(person.id, call.org)) != nil, let user = try UserRecord(person.id, call.org)
+    else {
+      throw Fault(
+        code: "INVALID_LOGIN", message: "Invalid username, password, security token; or user locked out.")
+    }
+    let org = call.org
+    let token = try org.sessions.issueAccessToken(
+      .init(user: person.id, client: "SOAP", scope: "full"), organization: org.organizationId)
+    let short = org.organizationId.prefix(15)
+    let root = "\(call.origin)/services/Soap"
+    let fields = [
+      ("metadataServerUrl", "\(root)/m/\(call.parameter("version"))/\(short)"), ("passwordExpired", "false"),
+      ("sandbox", "true"), ("serverUrl", "\(root)/\(api(call))/\(call.parameter("version"))/\(short)"),
+      ("sessionId", token), ("userId", person.id),
+    ]
+    return reply(
+      200,
+      "<loginResponse><result>" + fields.map { element($0, $1) }.joined() + "<userInfo>" + info(user, person.id, org)
+        + "</userInfo></result></loginResponse>")
+  }
+
+  private static func api(_ call: Call) -> String { call.request.segments.count > 2 ? call.request.segments[2] : "u" }
+
+  private static func info(_ user: UserRecord, _ id: String, _ org: Org) -> String {
+    [
+      ("accessibilityMode", "false"), ("currencySymbol", "$"), ("orgDefaultCurrencyIsoCode", "USD"),
+      ("orgDisallowHtmlAttachments", "false"), ("orgHasPersonAccounts", "false"), ("organizationId", org.organizationId),
+      ("organizationMultiCurrency", "false"), ("organizationName", "Sandbox"),
+      ("sessionSecondsValid", "\(org.configuration.accessTokenLifetime)"), ("userEmail", user.email),
+      ("userFullName", user.name), ("userId", id), ("userLanguage", "en_US"), ("userLocale", "en_US"),
+      ("userName", user.username), ("userTimeZone", "GMT"), ("userType", "Standard"), ("userUiSkin", "Theme3"),
+    ].map { element($0, $1) }.joined()
+  }
+
+  private static func logout(_ envelope: XML, _ call: Call) throws -> ServerReply {
+    let token = envelope.first("Header")?.first("SessionHeader")?.first("sessionId")?.text ?? ""
+    guard call.org.sessions.user(ofAccessToken: token) != nil, try call.org.sessions.revoke(token) else {
+      throw Fault(code: "INVALID_SESSION_ID", message: "Invalid Session ID found in SessionHeader: Illegal Session")
+    }
+    return reply(200, "<logoutResponse/>")
+  }
+
+  // MARK: Answers
+
+  private static func element(_ name: String, _ text: String) -> String { "<\(name)>\(XML.escaped(text))</\(name)>" }
+
+  /// Clients look for un-prefixed names, except in faults.
+  private static func reply(_ status: Int, _ body: String) -> ServerReply {
+    let text =
+      "<?xml version=\"1.0\" encoding=\"UTF-8\"?><soapenv:Envelope "
+      + "xmlns:soapenv=\"http://schemas.xmlsoap.org/soap/envelope/\" xmlns=\"urn:partner.soap.sforce.com\" "
+      + "xmlns:sf=\"urn:fault.partner.soap.sforce.com\" xmlns:xsi=\"http://www.w3.org/2001/XMLSchema-instance\">"
+      + "<soapenv:Body>\(body)</soapenv:Body></soapenv:Envelope>"
+    return .text(status, text, type: "text/xml;charset=UTF-8")
+  }
+
+  private static func reply(_ fault: Fault) -> ServerReply {
+    guard fault.isOwn else {
+      return reply(
+        500, "<soapenv:Fault><faultcode>\(fault.code)</faultcode>\(element("faultstring", fault.message))</soapenv:Fault>")
+    }
+    return reply(
+      500,
+      "<soapenv:Fault><faultcode>\(fault.code)</faultcode>\(element("faultstring", "\(fault.code): \(fault.message)"))"
+        + "<detail><sf:LoginFault xsi:type=\"sf:LoginFault\">\(element("sf:exceptionCode", fault.code))"
+        + "\(element("sf:exceptionMessage", fault.message))</sf:LoginFault></detail></soapenv:Fault>")
+  }
+}

@@ -1,0 +1,21 @@
+/// Limits of signing in, each with its unit and its reason.
+extension Tuning {
+  /// Tokens kept before dead ones are looked for: a new sign-in in each test run adds up.
+  static let keptSessions = 5_000
+  /// Sign-in pages under way, and codes not yet exchanged; the oldest goes first. Anyone can open a page.
+  static let openAuthorizations = 500
+  /// Seconds a sign-in page and a code are good for, Salesforce's own figure for codes.
+  static let authorizationSeconds: Int64 = 900
+  /// Wrong passwords on one sign-in page before the client has to start again.
+  static let signInAttempts = 10
+  /// Bytes of a JWT assertion; real ones have less than 2 KB.
+  static let assertionBytes = 16_384
+  /// Seconds an assertion may be good for, Salesforce's own figure; and how far clocks may differ.
+  static let assertionSeconds = 180.0, assertionLeewaySeconds = 30.0
+  /// Seconds an OpenID token is good for: clients look at it once, at sign-in.
+  static let idTokenSeconds: Int64 = 120
+  /// Bytes and depth of a SOAP request; a sign-in has 1 KB and four levels.
+  static let xmlBytes = 65_536, xmlDepth = 32
+  /// Bytes of a file with users and clients: some thousands of them.
+  static let signInDataBytes = 4 * 1024 * 1024
+}

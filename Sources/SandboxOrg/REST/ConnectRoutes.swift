@@ -1,0 +1,28 @@
+import JSON
+
+/// Who somebody is, as feeds and file lists show it.
+enum ConnectRoutes {
+  static func add(to table: inout RouteTable<SalesforceService.Endpoint>) {
+    table.data("GET", "/chatter/users/:user") { call in .json(200, try card(of: try FileList.user(call), call)) }
+  }
+
+  /// - Throws: 404 for a user that is not there.
+  static func card(of id: String, _ call: Call) throws -> JSONValue {
+    guard
+      let row = try call.reader.records(
+        [id], of: try call.org.object("User"),
+        fields: ["Name", "FirstName", "LastName", "Username", "Email", "Title", "IsActive"],
+        version: call.version
+      ).first ?? nil, let fields = try JSONValue(parsing: row).objectValue
+    else { throw SandboxError.notFound() }
+    let card: JSONObject = [
+      "id": .string(id), "name": fields["Name"] ?? nil, "displayName": fields["Name"] ?? nil,
+      "firstName": fields["FirstName"] ?? nil, "lastName": fields["LastName"] ?? nil, "username": fields["Username"] ?? nil,
+      "email": fields["Email"] ?? nil, "title": fields["Title"] ?? nil, "isActive": fields["IsActive"] ?? nil,
+      "type": "User", "userType": "Internal", "url": .string("\(call.dataRoot)/chatter/users/\(id)"),
+      // Nobody here has a picture.
+      "photo": ["photoVersionId": nil, "url": nil, "largePhotoUrl": nil, "smallPhotoUrl": nil],
+    ]
+    return .object(card)
+  }
+}

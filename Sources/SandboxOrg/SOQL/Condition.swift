@@ -1,0 +1,40 @@
+/// A value as written.
+struct Literal {
+  enum Value {
+    case null
+    case bool(Bool)
+    case number(Double, isInteger: Bool)
+    /// `USD5000`
+    case currency(code: String, Double)
+    case string(value: String, pattern: String, hasPatternEscape: Bool)
+    case date(String)
+    /// Milliseconds since 1970 UTC.
+    case dateTime(Int64)
+    case range(DateLiteral)
+  }
+  let value: Value
+  let position: Int
+}
+
+enum ComparisonOperator: String {
+  case equal = "=", notEqual = "!=", less = "<", lessOrEqual = "<=", greater = ">", greaterOrEqual = ">=", like = "LIKE"
+}
+
+indirect enum Condition {
+  case all([Condition])
+  case any([Condition])
+  case not(Condition)
+  case comparison(Expression, ComparisonOperator, Literal)
+  case membership(Expression, isNegated: Bool, [Literal])
+  /// INCLUDES and EXCLUDES: whether a multi-select picklist holds all values of one of the combinations.
+  case selection(Expression, isNegated: Bool, [Literal])
+  case semiJoin(Expression, isNegated: Bool, SemiJoin)
+}
+
+/// `(SELECT AccountId FROM Contact WHERE …)` at the right of IN.
+struct SemiJoin {
+  let path: FieldPath
+  let object: Name
+  let condition: Condition?
+  let position: Int
+}

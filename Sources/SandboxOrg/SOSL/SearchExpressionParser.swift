@@ -1,0 +1,176 @@
+/// Reads what stands between the braces of FIND: words side by side mean AND; AND and AND NOT bind closer than OR.
+struct SearchExpressionParser {
+  private enum Piece: Equatable { case word(String), phrase(String), open, close, and, or, not }
+
+  private var pieces: [Piece] = []
+  private var index = 0
+  private var depth = 0
+  private let position: Int
+
+  /// - Parameters:
+  ///   - text: Without the braces, with its backslashes.
+  ///   - position: Where the text starts in its statement; nil for one that comes alone.
+  static func parse(_ text: ArraySlice<Unicode.Scalar>, at position: Int) throws(SOQLError) -> SearchExpression {
+    if text.count > Tuning.searchCharacters { return .nothing }
+    var parser = SearchExpressionParser(position: position)
+    try parser.cut(text)
+    // The operators of a very long text are words like the others.
+    if text.count > Tuning.searchOperatorCharacters { return parser.wordsOnly() }
+    guard let expression = try parser.any() else { throw parser.noTerm }
+    if parser.index < parser.pieces.count { throw parser.failure("unexpected ')'") }
+    try parser.checkLength(expression)
+    return expression
+  }
+
+  private init(position: Int) { self.position = position }
+
+  private func failure(_ message: String) -> SOQLError {
+    SOQLError(code: "MALFORMED_SEARCH", message: message, position: position)
+  }
+
+  private var noTerm: SOQLError {
+    SOQLError(
+      code: "MALFORMED_SEARCH", message: "No search term found. The search term must be enclosed in braces.", position: nil)
+  }
+
+  /// A single term of one character is refused; beside others it may stand.
+  private func checkLength(_ expression: SearchExpression) throws(SOQLError) {
+    guard case .word(let word) = expression, word.count(where: { $0 != "*" && $0 != "?" }) < 2 else { return }
+    throw SOQLError(
+      code: "MALFORMED_SEARCH", message: "search term must be longer than one character: \(word)", position: nil)
+  }
+
+  // MARK: Pieces
+
+  private mutating func cut(_ text: ArraySlice<Unicode.Scalar>) throws(SOQLError) {
+    var word = String.UnicodeScalarView()
+    var rest = text
+    func flushed(_ word: inout String.UnicodeScalarView) -> Piece? {
+      defer { word = String.UnicodeScalarView() }
+      return word.isEmpty ? nil : Self.piece(String(word))
+    }
+    while let scalar = rest.popFirst() {
+      switch scalar {
+      case "\\":
+        // What is escaped is punctuation: it separates, but does nothing else.
+        guard let next = rest.popFirst() else { throw failure("a backslash must be followed by a character") }
+        word.append(Self.reserved.contains(next) ? "." : next)
+      case "\"":
+        if let piece = flushed(&word) { pieces.append(piece) }
+        pieces.append(.phrase(try phrase(&rest)))
+      case "(", ")":
+        if let piece = flushed(&word) { pieces.append(piece) }
+        pieces.append(scalar == "(" ? .open : .close)
+      case "{", "}": throw failure("unexpected '\(scalar)': braces inside the search term need a backslash")
+      case _ where scalar.properties.isWhitespace:
+        if let piece = flushed(&word) { pieces.append(piece) }
+      default: word.append(scalar)
+      }
+    }
+    if let piece = flushed(&word) { pieces.append(piece) }
+  }
+
+  private static let reserved = Set("?&|!{}[]()^~*:\\\"'+-".unicodeScalars)
+
+  private static func piece(_ word: String) -> Piece? {
+    switch word.uppercased() {
+    case "AND": return .and
+    case "OR": return .or
+    case "NOT": return .not
+    default:
+      // Punctuation alone is no word.
+      let means = word.unicodeScalars.contains { SearchTokens.isTokenCharacter($0) || $0 == "*" || $0 == "?" }
+      return means ? .word(word) : nil
+    }
+  }
+
+  private func phrase(_ rest: inout ArraySlice<Unicode.Scalar>) throws(SOQLError) -> String {
+    var text = String.UnicodeScalarView()
+    while let scalar = rest.popFirst() {
+      if scalar == "\"" { return String(text) }
+      if scalar == "\\", let next = rest.popFirst() {
+        text.append(next)
+      } else {
+        text.append(scalar)
+      }
+    }
+    throw failure("a phrase lacks its closing quotation mark")
+  }
+
+  private func wordsOnly() -> SearchExpression {
+    let terms = pieces.compactMap { piece -> SearchExpression? in
+      switch piece {
+      case .word(let word): return .word(word)
+      case .phrase(let text): return .phrase(text)
+      default: return nil
+      }
+    }
+    return terms.isEmpty ? .nothing : .all(terms)
+  }
+
+  // MARK: Grammar
+
+  private var current: Piece? { index < pieces.count ? pieces[index] : nil }
+
+  private mutating func any() throws(SOQLError) -> SearchExpression? {
+    guard let first = try all() else { return nil }
+    var terms = [first]
+    while current == .or {
+      index += 1
+      guard let next = try all() else { throw failure("a term is missing after OR") }
+      terms.append(next)
+    }
+    return terms.count == 1 ? first : .any(terms)
+  }
+
+  private mutating func all() throws(SOQLError) -> SearchExpression? {
+    guard var found = try term() else { return nil }
+    while let piece = current, piece != .or, piece != .close {
+      let isJoined = piece == .and
+      if isJoined { index += 1 }
+      let isExcluded = current == .not
+      if isExcluded { index += 1 }
+      guard let next = try term() else { throw failure("a term is missing after \(isExcluded ? "NOT" : "AND")") }
+      if isExcluded {
+        found = .except(found, next)
+      } else if case .all(let terms) = found {
+        found = .all(terms + [next])
+      } else {
+        found = .all([found, next])
+      }
+    }
+    return found
+  }
+
+  private mutating func term() throws(SOQLError) -> SearchExpression? {
+    guard let piece = current else { return nil }
+    index += 1
+    switch piece {
+    case .word(let word): return .word(word)
+    case .phrase(let text): return .phrase(text)
+    case .open:
+      depth += 1
+      defer { depth -= 1 }
+      guard depth <= Tuning.conditionDepth else {
+        throw failure("parentheses are nested more than \(Tuning.conditionDepth) deep")
+      }
+      guard let inner = try any() else { throw failure("empty parentheses") }
+      guard current == .close else { throw failure("a closing parenthesis is missing") }
+      index += 1
+      return inner
+    case .close, .and, .or, .not: throw failure("a term is missing")
+    }
+  }
+}
+
+/// How the index cuts text into tokens: runs of letters and digits. Source: SQLite's `unicode61`.
+enum SearchTokens {
+  static func isTokenCharacter(_ scalar: Unicode.Scalar) -> Bool {
+    switch scalar.properties.generalCategory {
+    case .uppercaseLetter, .lowercaseLetter, .titlecaseLetter, .modifierLetter, .otherLetter, .decimalNumber, .letterNumber,
+      .otherNumber, .privateUse:
+      return true
+    default: return false
+    }
+  }
+}

@@ -1,0 +1,29 @@
+/// How a field is kept in its object's table.
+struct FieldColumn {
+  let object: ObjectSchema
+  let field: FieldSchema
+
+  /// The SQL of a generated column; nil for one that is stored.
+  /// - Throws: ``FormulaError`` for a formula that cannot be used.
+  func expression() throws(FormulaError) -> String? {
+    switch field.computation {
+    case .formula(let formula):
+      let sql = try Formula.sql(formula, over: object)
+      return field.type == .boolean ? "(\(sql)) IS TRUE" : sql
+    case .compound(let parts):
+      let known = parts.filter { object.field($0.field) != nil }
+      let members = known.map { "'\($0.key)', \"\($0.field)\"" }.joined(separator: ", ")
+      let values = known.map { "\"\($0.field)\"" }.joined(separator: ", ")
+      guard known.count > 1 else { return "NULL" }
+      return "CASE WHEN coalesce(\(values)) IS NULL THEN NULL ELSE json_object(\(members)) END"
+    default: return nil
+    }
+  }
+
+  /// The column as CREATE TABLE and ALTER TABLE want it.
+  func definition() throws(FormulaError) -> String {
+    let name = "\"\(field.name)\" \(field.isCaseSensitive ? "TEXT" : field.type.columnType)"
+    if let expression = try expression() { return "\(name) GENERATED ALWAYS AS (\(expression)) VIRTUAL" }
+    return name + (field.type == .id ? " NOT NULL" : field.isNeverNull ? " NOT NULL DEFAULT 0" : "")
+  }
+}

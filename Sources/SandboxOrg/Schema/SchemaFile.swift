@@ -1,0 +1,104 @@
+import JSON
+
+/// A file that adds objects, fields, rules and briefcase rules to an org. README has an example.
+///
+/// Every mistake is a ``SandboxError`` `INVALID_SCHEMA_FILE` that names the file, the place inside and what to do.
+struct SchemaFile {
+  let objects: [ObjectSchema]
+  let briefcase: [BriefcaseRule]
+
+  /// - Parameters:
+  ///   - name: As shown in messages.
+  ///   - base: What the file builds upon.
+  init(name: String, text: [UInt8], base: OrgSchema = .standard) throws(SandboxError) {
+    guard text.count <= Tuning.schemaFileBytes else {
+      throw SchemaNode.mistake(name, "", "is larger than \(Tuning.schemaFileBytes) bytes")
+    }
+    let value: JSONValue
+    do throws(JSONFile.Problem) {
+      value = try JSONFile(name: name, text: text).value
+    } catch {
+      throw SandboxError(status: 0, code: "INVALID_SCHEMA_FILE", message: error.description)
+    }
+    let root = SchemaNode(file: name, path: "", value: value)
+    try root.allow(["objects", "briefcase"])
+    var known = base.objects
+    let prefixes = Set(base.objects.map(\.keyPrefix))
+    var count = 0
+    for node in try root.list("objects") {
+      let reader = ObjectReader(node: node, position: count, usedPrefixes: prefixes.union(known.map(\.keyPrefix)))
+      let objectName = try reader.name()
+      if let index = known.firstIndex(where: { $0.name.lowercased() == objectName.lowercased() }) {
+        known[index] = try reader.extending(known[index])
+      } else {
+        known.append(try reader.object())
+        count += 1
+      }
+    }
+    objects = known
+    var rules: [BriefcaseRule] = []
+    for node in try root.list("briefcase") { rules.append(try Self.briefcaseRule(node)) }
+    briefcase = rules
+    try check(root)
+  }
+
+  private static func briefcaseRule(_ node: SchemaNode) throws(SandboxError) -> BriefcaseRule {
+    try node.allow(["object", "where", "orderBy", "limit", "related"])
+    var related: [String] = []
+    for item in try node.list("related") { related.append(try item.string()) }
+    return BriefcaseRule(
+      object: try node.required("object").string(), condition: try node.optional("where")?.string(),
+      order: try node.optional("orderBy")?.string(),
+      limit: try node.optional("limit")?.integer(0...Tuning.briefcaseRecords) ?? 500, related: related)
+  }
+
+  // MARK: Checks over all objects
+
+  /// References need targets, formulas fields, relationships names of their own.
+  private func check(_ root: SchemaNode) throws(SandboxError) {
+    let schema = OrgSchema(objects: objects)
+    for node in try root.list("objects") {
+      guard let object = schema.object(try node.required("name").string()) else { continue }
+      for field in try node.list("fields") { try check(field, of: object, schema) }
+      for rule in try node.list("rules") {
+        try Self.check(try rule.required("condition"), over: object)
+        if let field = try rule.optional("field"), object.field(try field.string()) == nil {
+          throw field.mistake("names no field of \(object.name)")
+        }
+      }
+    }
+    for node in try root.list("briefcase") {
+      let name = try node.required("object")
+      guard let object = schema.object(try name.string()) else { throw name.mistake("names no object of the org") }
+      for item in try node.list("related") {
+        guard schema.child(try item.string(), of: object) == nil else { continue }
+        let names = schema.references(to: object.name).compactMap(\.field.childRelationshipName)
+        throw item.mistake("names no relationship of \(object.name); it has \(names.joined(separator: ", "))")
+      }
+    }
+  }
+
+  private func check(_ node: SchemaNode, of object: ObjectSchema, _ schema: OrgSchema) throws(SandboxError) {
+    guard let field = object.field(try node.required("name").string()) else { return }
+    if let formula = try node.optional("formula") { try Self.check(formula, over: object) }
+    for target in try node.list("referenceTo") {
+      let name = try target.string()
+      guard schema.object(name)?.name != name else { continue }
+      throw target.mistake("names no object of the org; names are spelled exactly, with '__c' for custom ones")
+    }
+    guard let children = field.childRelationshipName, let path = try node.optional("children") else { return }
+    for target in field.referenceTo {
+      let same = schema.references(to: target).filter { $0.field.childRelationshipName?.lowercased() == children.lowercased() }
+      if same.count > 1 { throw path.mistake("is taken: \(target) has another relationship of that name; choose a new one") }
+    }
+  }
+
+  private static func check(_ node: SchemaNode, over object: ObjectSchema) throws(SandboxError) {
+    let text = try node.string()
+    do throws(FormulaError) {
+      _ = try Formula.sql(text, over: object)
+    } catch {
+      throw node.mistake("cannot be used: column \(error.column): \(error.message)")
+    }
+  }
+}

@@ -1,0 +1,60 @@
+import Glibc
+
+/// The bytes of a file, one after the other, with the line they stand on. Holds one chunk at a time.
+final class ByteReader {
+  let name: String
+  /// The line of the byte `peek` shows, counted from 1.
+  private(set) var line = 1
+  private let descriptor: Int32
+  private var chunk: [UInt8]
+  private var index = 0, count = 0
+
+  private static let chunkBytes = 1 << 18
+
+  /// - Throws: ``SandboxError`` `INVALID_SEED_FILE` when the file cannot be opened.
+  init(path: String) throws(SandboxError) {
+    name = path.split(separator: "/").last.map(String.init) ?? path
+    descriptor = open(path, O_RDONLY | O_CLOEXEC)
+    chunk = [UInt8](repeating: 0, count: Self.chunkBytes)
+    guard descriptor >= 0 else { throw SeedError.file(path, "cannot be read: \(String(cString: strerror(errno)))") }
+    // A mark of byte order is no part of the text.
+    if try peek() == 0xEF {
+      for byte: UInt8 in [0xEF, 0xBB, 0xBF] {
+        guard try take() == byte else { throw failure("is no UTF-8 text") }
+      }
+    }
+  }
+
+  deinit { if descriptor >= 0 { close(descriptor) } }
+
+  /// nil at the end.
+  func peek() throws(SandboxError) -> UInt8? {
+    if index < count { return chunk[index] }
+    var got = 0
+    repeat {
+      got = chunk.withUnsafeMutableBytes { read(descriptor, $0.baseAddress, $0.count) }
+    } while got < 0 && errno == EINTR
+    guard got >= 0 else { throw SeedError.file(name, "cannot be read: \(String(cString: strerror(errno)))") }
+    index = 0
+    count = got
+    return got > 0 ? chunk[0] : nil
+  }
+
+  func take() throws(SandboxError) -> UInt8? {
+    guard let byte = try peek() else { return nil }
+    index += 1
+    if byte == 0x0A { line += 1 }
+    return byte
+  }
+
+  func failure(_ message: String, line: Int? = nil) -> SandboxError { SeedError.at(name, line ?? self.line, message) }
+}
+
+/// Mistakes in seed files: the file, the line, what is wrong.
+enum SeedError {
+  static func file(_ name: String, _ message: String) -> SandboxError {
+    SandboxError(status: 0, code: "INVALID_SEED_FILE", message: "\(name): \(message)")
+  }
+
+  static func at(_ name: String, _ line: Int, _ message: String) -> SandboxError { file("\(name):\(line)", message) }
+}

@@ -1,0 +1,87 @@
+import Database
+import JSON
+
+/// The smart SQL a query spec stands for.
+extension QuerySpec {
+  /// - Parameter soupName: Ignored for smart queries, which name their soups themselves.
+  func smartSql(soupName: String) -> String { select(soupName) + from(soupName) + filter(soupName) + ordering(soupName) }
+
+  func countSmartSql(soupName: String) -> String {
+    kind == .smart ? "SELECT count(*) FROM (\(smartSql ?? ""))" : "SELECT count(*) " + from(soupName) + filter(soupName)
+  }
+
+  func idsSmartSql(soupName: String) -> String {
+    kind == .smart
+      ? "SELECT id FROM (\(smartSql ?? ""))" : "SELECT id " + from(soupName) + filter(soupName) + ordering(soupName)
+  }
+
+  private func select(_ soup: String) -> String {
+    if kind == .smart { return smartSql ?? "" }
+    let paths = selectPaths ?? [SoupField.soup]
+    return "SELECT \(paths.map { "{\(soup):\($0)}" }.joined(separator: ", ")) "
+  }
+
+  private func from(_ soup: String) -> String { kind == .smart ? "" : "FROM {\(soup)} " }
+
+  /// The condition on the entries, with its `WHERE`; empty when there is none.
+  func filter(_ soup: String) -> String {
+    if kind == .match { return match(soup) }
+    guard kind != .smart, let indexPath else { return "" }
+    let field = "{\(soup):\(indexPath)}"
+    switch kind {
+    case .exact: return "WHERE \(field) = ? "
+    case .like: return "WHERE \(field) LIKE ? "
+    case .range:
+      let bounds = [beginKey.map { _ in "\(field) >= ?" }, endKey.map { _ in "\(field) <= ?" }].compactMap { $0 }
+      return bounds.isEmpty ? "" : "WHERE \(bounds.joined(separator: " AND ")) "
+    case .match, .smart: return ""
+    }
+  }
+
+  /// The key stands in the SQL, its quotes doubled, so that the references in it become columns as in any smart SQL.
+  private func match(_ soup: String) -> String {
+    let key = MatchKey.qualify(matchText ?? "", with: indexPath.map { "{\(soup):\($0)}" })
+    let quoted = key.split(separator: "'", omittingEmptySubsequences: false).joined(separator: "''")
+    return "WHERE {\(soup):\(SoupField.entryId)} IN (SELECT rowid FROM {\(soup)}_fts WHERE {\(soup)}_fts MATCH '\(quoted)') "
+  }
+
+  /// The key of a `match` query as text.
+  var matchText: String? {
+    switch matchKey {
+    case .string(let text)?: text
+    case .integer, .number, .bool: matchKey?.text
+    default: nil
+    }
+  }
+
+  private func ordering(_ soup: String) -> String {
+    guard kind != .smart, let orderPath else { return "" }
+    return "ORDER BY {\(soup):\(orderPath)} \(order == .ascending ? "ASC" : "DESC") "
+  }
+
+  /// The values for the placeholders, as the type of the index wants them.
+  func bindings(_ type: IndexType?) -> [SQLValue] {
+    switch kind {
+    case .smart: arguments.map { QuerySpec.value($0, nil) }
+    case .exact: [matchKey].compactMap { $0 }.map { QuerySpec.value($0, type) }
+    case .like: [likeKey].compactMap { $0 }.map { .text($0) }
+    case .range: [beginKey, endKey].compactMap { $0 }.map { QuerySpec.value($0, type) }
+    case .match: []
+    }
+  }
+
+  /// A key in its own type, except where a column keeps another: numbers and booleans under a string index are text.
+  private static func value(_ key: JSONValue, _ type: IndexType?) -> SQLValue {
+    switch (key, type) {
+    case (.bool(let value), .string?), (.bool(let value), .fullText?): .text(value ? "true" : "false")
+    case (.bool(let value), _): .integer(value ? 1 : 0)
+    case (.integer(let value), .string?), (.integer(let value), .fullText?): .text(String(value))
+    case (.integer(let value), .floating?): .real(Double(value))
+    case (.integer(let value), _): .integer(value)
+    case (.number(let value), .string?), (.number(let value), .fullText?): .text("\(value)")
+    case (.number(let value), _): .real(value)
+    case (.string(let value), _): .text(value)
+    case (.null, _), (.array, _), (.object, _): .null
+    }
+  }
+}

@@ -1,0 +1,74 @@
+import Database
+import JSON
+import RecordScan
+
+/// A page of a query's result, as JSON text.
+package struct QueryPage: Sendable {
+  /// JSON array: entries, or rows as arrays.
+  package var text: [UInt8]
+  package var rows: Int
+  /// No row follows; true as well when nobody looked.
+  package var isLast: Bool
+}
+
+/// Builds a page as text, row by row. Stored entries are spliced in as they are, never parsed.
+struct RowText {
+  private var text: [UInt8] = [0x5b]
+  private(set) var rows = 0
+  private let columns: Int32
+  private let asEntries: Bool
+  /// Columns that hold entries: by their name.
+  private let isEntry: [Bool]
+
+  /// - Parameters:
+  ///   - columns: How many of the statement's columns belong to the row.
+  ///   - asEntries: The row is its first column, an entry; else it is an array.
+  init(_ statement: Statement, columns: Int32, asEntries: Bool) {
+    self.columns = columns
+    self.asEntries = asEntries
+    isEntry =
+      asEntries
+      ? []
+      : (0..<columns).map { i in
+        let name = statement.columnName(i)
+        return name == "soup" || name.hasPrefix("soup:")
+      }
+  }
+
+  mutating func append(_ statement: Statement) {
+    if rows > 0 { text.append(0x2c) }
+    rows += 1
+    if asEntries { return append(statement, 0, isEntry: true) }
+    text.append(0x5b)
+    for i in 0..<columns {
+      if i > 0 { text.append(0x2c) }
+      append(statement, i, isEntry: isEntry[Int(i)])
+    }
+    text.append(0x5d)
+  }
+
+  consuming func page(isLast: Bool) -> QueryPage {
+    text.append(0x5d)
+    return QueryPage(text: text, rows: rows, isLast: isLast)
+  }
+
+  private mutating func append(_ statement: Statement, _ i: Int32, isEntry: Bool) {
+    switch statement.type(i) {
+    case .null, .blob: text.append(contentsOf: "null".utf8)
+    case .integer: text.append(contentsOf: String(statement.int64(i)).utf8)
+    case .real: JSONText.append(statement.double(i), to: &text)
+    case .text:
+      let value = statement.bytes(i)
+      // A column that a query itself named `soup` may hold anything: only what is JSON is spliced as JSON.
+      if isEntry, JSONWalker.isObject(value) {
+        text.append(contentsOf: value)
+      } else if JSONWalker.isUTF8(value) {
+        text.append(0x22)
+        JSONText.appendEscaped(value.bindMemory(to: UInt8.self), to: &text)
+        text.append(0x22)
+      } else {
+        JSONText.appendQuoted(String(decoding: value, as: UTF8.self), to: &text)
+      }
+    }
+  }
+}

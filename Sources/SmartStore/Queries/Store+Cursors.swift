@@ -1,0 +1,72 @@
+import JSON
+
+/// Queries, page by page.
+extension Store {
+  /// Opens a cursor on a query and reads its first page.
+  ///
+  /// - Parameter soup: The soup of a query that is no smart query.
+  /// - Returns: JSON text `{cursorId, currentPageIndex, pageSize, totalEntries, totalPages, currentPageOrderedEntries}`.
+  /// - Throws: ``StoreError`` `.noSuchSoup`, `.invalidSmartSql`, `.notReadOnly`, `.tooManyCursors`, `.sqlite`.
+  public func openCursor(_ spec: QuerySpec, soup: String?) throws -> [UInt8] {
+    let (page, total, marks) = try readBlocking { snapshot in
+      var marks: PageMarks? = PageMarks()
+      let page = try snapshot.page(0, of: spec, soup: soup, marks: &marks)
+      // What fits on a page needs no counting.
+      guard !page.isLast else { return (page, page.rows, PageMarks()) }
+      let total = try snapshot.count(spec, soup: soup)
+      marks?.hold(in: try snapshot.view(), total: total)
+      return (page, total, marks ?? PageMarks())
+    }
+    let cursor = CursorTable.Cursor(spec: spec, soup: soup, totalEntries: total, marks: marks)
+    return Store.cursorText(try cursors.add(cursor), cursor, index: 0, page)
+  }
+
+  /// Reads another page of a cursor, from the data as they are now. The totals stay those of its opening.
+  ///
+  /// Pages beside one that was read cost the same at any depth while nobody writes to the store, when an index has the query's
+  /// order; a far jump passes over the entries of that index, from the nearest row that is known. Smart queries count up to
+  /// the page.
+  /// - Parameter index: Counts from 0; moved into the range of pages the cursor has.
+  /// - Throws: ``StoreError`` `.noSuchCursor`, and what the query throws.
+  public func moveCursor(_ id: Int64, toPageIndex index: Int64) throws -> [UInt8] {
+    let cursor = try cursors.find(id)
+    let page = Int(min(max(0, index), Int64(max(0, cursor.totalPages - 1))))
+    var marks = cursor.marks
+    let result = try readBlocking(on: marks.view?.reader) { snapshot in
+      marks.begin(try snapshot.view())
+      var known: PageMarks? = marks
+      defer { marks = known ?? marks }
+      return try snapshot.page(page, of: cursor.spec, soup: cursor.soup, marks: &known)
+    }
+    cursors.keep(marks, for: id)
+    return Store.cursorText(id, cursor, index: page, result)
+  }
+
+  /// Closing a cursor that is not open does nothing.
+  public func closeCursor(_ id: Int64) { cursors.remove(id) }
+
+  /// One page of a query without a cursor.
+  /// - Returns: JSON text of an array: entries, or rows as arrays.
+  public func query(_ spec: QuerySpec, soup: String? = nil, pageIndex: Int = 0) throws -> [UInt8] {
+    try readBlocking { try $0.query(spec, soup: soup, pageIndex: pageIndex).text }
+  }
+
+  /// How many entries or rows a query has in all.
+  public func count(_ spec: QuerySpec, soup: String? = nil) throws -> Int {
+    try readBlocking { try $0.count(spec, soup: soup) }
+  }
+
+  private static func cursorText(_ id: Int64, _ cursor: CursorTable.Cursor, index: Int, _ page: QueryPage) -> [UInt8] {
+    let head: JSONObject = [
+      "cursorId": .integer(id), "currentPageIndex": .integer(Int64(index)),
+      "pageSize": .integer(Int64(cursor.spec.pageSize)), "totalEntries": .integer(Int64(cursor.totalEntries)),
+      "totalPages": .integer(Int64(cursor.totalPages)),
+    ]
+    var text = head.serialized()
+    text.removeLast()
+    text.append(contentsOf: ",\"currentPageOrderedEntries\":".utf8)
+    text.append(contentsOf: page.text)
+    text.append(0x7d)
+    return text
+  }
+}

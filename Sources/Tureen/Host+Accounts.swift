@@ -1,0 +1,115 @@
+import JSON
+import LuaBridge
+import RestClient
+
+/// The actions of `com.salesforce.oauth` and `com.salesforce.sfaccountmanager`, on the one account the host has.
+extension Host {
+  public func oauth(
+    _ action: OAuthAction, _ call: ActionCall, onUpdate: @escaping @Sendable (CallUpdate) -> Void
+  ) throws {
+    let core = try core(), agent = userAgent
+    Host.answer(call, onUpdate) {
+      switch action {
+      case .getAppHomeUrl: return ""
+      case .logoutCurrentUser:
+        try await core.signOut()
+        return "OK"
+      case .authenticate:
+        let client = try await core.client.account()
+        return Account(try await client.signIn(), of: client, core).credentials(agent)
+      case .getAuthCredentials:
+        guard let account = try await Account.current(core) else {
+          throw RestError(code: .notAuthenticated, message: "Not authenticated", outcome: .notSent)
+        }
+        return account.credentials(agent)
+      }
+    }
+  }
+
+  public func account(
+    _ action: AccountAction, _ call: ActionCall, onUpdate: @escaping @Sendable (CallUpdate) -> Void
+  ) throws {
+    let core = try core()
+    let userId = call.value("userId")?.stringValue, orgId = call.value("orgId")?.stringValue
+    Host.answer(call, onUpdate) {
+      let account = try await Account.current(core)
+      let isMeant = account.map { $0.session.userId == userId && $0.session.orgId == orgId } ?? false
+      switch action {
+      case .getUsers: return .array(account.map { [$0.json] } ?? [])
+      case .getCurrentUser: return account?.json ?? .null
+      case .logout:
+        if userId == nil || isMeant { try await core.signOut() }
+        return "OK"
+      case .switchToUser:
+        guard isMeant else {
+          throw HostError(.unsupported, "this host has one account; another org or user is another host")
+        }
+        return "OK"
+      }
+    }
+  }
+
+  /// Answers a call once with what `body` gives, from a task of its own.
+  private static func answer(
+    _ call: ActionCall, _ onUpdate: @escaping @Sendable (CallUpdate) -> Void,
+    with body: @escaping @Sendable () async throws -> JSONValue
+  ) {
+    let task = Task {
+      do {
+        onUpdate(.finished(try await body().serialized()))
+      } catch {
+        onUpdate(.failed(error))
+      }
+    }
+    call.cancellation?.onCancel { task.cancel() }
+  }
+}
+
+/// Who is signed in, in the model's words.
+private struct Account {
+  let session: Session
+  private let clientId: String
+  private let username: String
+  private let showsRefreshToken: Bool
+
+  init(_ session: Session, of client: SalesforceClient, _ core: HostCore) {
+    self.session = session
+    clientId = client.clientId ?? ""
+    username = client.username ?? ""
+    showsRefreshToken = core.showsRefreshToken
+  }
+
+  /// Nil when nobody is signed in.
+  static func current(_ core: HostCore) async throws -> Account? {
+    let client = try await core.client.account()
+    guard let session = await client.knownSession() else { return nil }
+    return Account(session, of: client, core)
+  }
+
+  /// What `getAuthCredentials` answers.
+  func credentials(_ userAgent: String) -> JSONValue {
+    withRefreshToken([
+      "accessToken": .string(session.accessToken), "userId": .string(session.userId), "orgId": .string(session.orgId),
+      "loginUrl": .string(session.loginURL), "instanceUrl": .string(session.instanceURL),
+      "identityUrl": .string(session.identityURL), "clientId": .string(clientId), "userAgent": .string(userAgent),
+      "communityId": .null, "communityUrl": .null,
+    ])
+  }
+
+  /// An element of `getUsers`.
+  var json: JSONValue {
+    withRefreshToken([
+      "authToken": .string(session.accessToken), "loginServer": .string(session.loginURL),
+      "idUrl": .string(session.identityURL), "instanceServer": .string(session.instanceURL),
+      "orgId": .string(session.orgId), "userId": .string(session.userId), "username": .string(username),
+      "clientId": .string(clientId),
+    ])
+  }
+
+  private func withRefreshToken(_ object: JSONObject) -> JSONValue {
+    guard showsRefreshToken else { return .object(object) }
+    var object = object
+    object["refreshToken"] = session.refreshToken.map { .string($0) } ?? .null
+    return .object(object)
+  }
+}

@@ -1,0 +1,175 @@
+import JSON
+import LuaBridge
+import RestClient
+
+/// `pgSendRequest` of `com.salesforce.network` on the org's client.
+extension Host {
+  public func network(_ call: ActionCall, onUpdate: @escaping @Sendable (CallUpdate) -> Void) throws {
+    var given = try NetworkRequest(call)
+    given.userAgent = userAgent
+    let request = given
+    let client = try core().client
+    let task = Task {
+      do {
+        onUpdate(.finished(try request.payload(of: try await client.send(try request.restRequest()))))
+      } catch {
+        onUpdate(.failed(NetworkRequest.described(error)))
+      }
+    }
+    call.cancellation?.onCancel { task.cancel() }
+  }
+}
+
+/// What a script asked for with `sendRequest`, checked.
+struct NetworkRequest: Sendable {
+  let method: HTTPMethod
+  let path: String
+  let parameters: JSONObject
+  let headers: [(name: String, value: String)]
+  let files: [MultipartBody.File]
+  let returnsBinary: Bool
+  let requiresAuthentication: Bool
+  /// Sent unless the script names a header of its own.
+  var userAgent: String?
+
+  /// - Throws: `invalidArguments`, naming the key.
+  init(_ call: ActionCall) throws {
+    method = try Self.method(call)
+    path = (call.value("endPoint")?.stringValue ?? "") + (try call.string("path"))
+    parameters = try Self.parameters(call)
+    headers = try Self.headers(call)
+    files = try Self.files(call)
+    returnsBinary = call.value("returnBinary")?.boolValue ?? false
+    requiresAuthentication = !(call.value("doesNotRequireAuthentication")?.boolValue ?? false)
+    guard files.isEmpty || !sendsQuery else {
+      throw Self.wrong("'fileParams' needs a method with a body, such as POST, got \(method.rawValue)")
+    }
+  }
+
+  /// Whether the parameters travel behind the path; with the other methods they are the body.
+  private var sendsQuery: Bool { [.GET, .DELETE, .HEAD].contains(method) }
+
+  /// Reads the files, so it may block for as long as the disk takes.
+  func restRequest() throws -> RestRequest {
+    var sent = headers
+    if let userAgent, !headers.contains(where: { $0.name.lowercased() == "user-agent" }) {
+      sent.append((name: "User-Agent", value: userAgent))
+    }
+    var request = RestRequest(method, path, headers: sent, requiresAuthentication: requiresAuthentication)
+    if !files.isEmpty {
+      let body = try MultipartBody(parameters: parameters, files: files)
+      request.body = body.bytes
+      request.contentType = body.contentType
+    } else if sendsQuery {
+      request.query = parameters.compactMap { name, value in
+        value.isNull ? nil : (name: name, value: value.stringValue ?? value.text)
+      }
+    } else if !parameters.isEmpty || method != .POST {
+      request.body = JSONValue.object(parameters).serialized()
+    }
+    return request
+  }
+
+  /// The success payload: JSON as it came, other text as a string, `{encodedBody, contentType}` for a binary result.
+  func payload(of response: RestResponse) throws -> [UInt8] {
+    let type = response.header("Content-Type") ?? ""
+    if returnsBinary {
+      let encoded = response.body.withUnsafeBytes { Base64.encode(Array($0)) }
+      let object: JSONObject = ["encodedBody": .string(String(decoding: encoded, as: UTF8.self)), "contentType": .string(type)]
+      return JSONValue.object(object).serialized()
+    }
+    guard response.body.count > 0 else { return JSONValue.string("OK").serialized() }
+    if let value = try? response.json(), value.objectValue != nil || value.arrayValue != nil {
+      return response.body.withUnsafeBytes { Array($0) }
+    }
+    return JSONValue.string(response.body.text).serialized()
+  }
+
+  /// A failure with all the server said, its headers too.
+  static func described(_ error: any Error) -> any Error {
+    guard let error = error as? RestError, !error.headers.isEmpty else { return error }
+    let known = error.bridgeError
+    var details = known.details, headers = JSONObject()
+    for header in error.headers {
+      let name = header.name.lowercased()
+      headers[name] = .string([headers[name]?.stringValue, header.value].compactMap { $0 }.joined(separator: ", "))
+    }
+    details["headers"] = .object(headers)
+    return BridgeError(
+      domain: known.domain, code: known.code, message: known.message, isRetryable: known.isRetryable, details: details)
+  }
+}
+
+// MARK: - The arguments
+
+extension NetworkRequest {
+  static func wrong(_ message: String) -> BridgeError {
+    BridgeError(domain: "bridge", code: BridgeError.Code.invalidArguments.rawValue, message: "argument " + message)
+  }
+
+  private static func method(_ call: ActionCall) throws -> HTTPMethod {
+    guard let text = call.value("method")?.stringValue, !text.isEmpty else { return .GET }
+    guard let method = HTTPMethod(rawValue: text.uppercased()) else {
+      let known = HTTPMethod.allCases.map(\.rawValue).joined(separator: ", ")
+      throw wrong("'method' must be one of \(known), got '\(text)'")
+    }
+    return method
+  }
+
+  /// An object, or the JSON text of one.
+  private static func parameters(_ call: ActionCall) throws -> JSONObject {
+    switch call.value("queryParams") {
+    case nil: return [:]
+    case .object(let object): return object
+    case .array(let list) where list.isEmpty: return [:]
+    case .string(let text) where text.isEmpty: return [:]
+    case .string(let text):
+      guard let object = (try? JSONValue(parsing: text))?.objectValue else {
+        throw wrong("'queryParams' must be an object, or the JSON text of one")
+      }
+      return object
+    case let other?: throw wrong("'queryParams' must be an object, got \(other.kindName)")
+    }
+  }
+
+  private static func headers(_ call: ActionCall) throws -> [(name: String, value: String)] {
+    try (call.value("headerParams")?.objectValue ?? [:]).compactMap { name, value in
+      guard !value.isNull else { return nil }
+      let text = value.stringValue ?? value.text
+      guard !name.isEmpty, name.utf8.allSatisfy(isTokenByte) else {
+        throw wrong("'headerParams' has '\(name)', which names no header")
+      }
+      guard text.utf8.allSatisfy({ $0 == 9 || $0 >= 32 && $0 != 127 }) else {
+        throw wrong("'headerParams.\(name)' holds a line break or another control character")
+      }
+      return (name, text)
+    }
+  }
+
+  /// RFC 9110, section 5.6.2.
+  private static func isTokenByte(_ byte: UInt8) -> Bool {
+    switch byte {
+    case 0x30...0x39, 0x41...0x5A, 0x61...0x7A: true
+    default: "!#$%&'*+-.^_`|~".utf8.contains(byte)
+    }
+  }
+
+  private static func files(_ call: ActionCall) throws -> [MultipartBody.File] {
+    try (call.value("fileParams")?.objectValue ?? [:]).map { part, value in
+      func text(_ key: String) throws -> String? {
+        guard let given = value[key], !given.isNull else { return nil }
+        guard let text = given.stringValue else {
+          throw wrong("'fileParams.\(part).\(key)' must be a string, got \(given.kindName)")
+        }
+        return text
+      }
+      guard let url = try text("fileUrl") else {
+        throw wrong("'fileParams.\(part).fileUrl' is missing, expected the path of a file")
+      }
+      let path = url.hasPrefix("file://") ? String(url.dropFirst(7)) : url
+      let name = try text("fileName") ?? path.split(separator: "/").last.map(String.init) ?? part
+      return MultipartBody.File(
+        part: part, path: path, name: name, mimeType: try text("fileMimeType") ?? "application/octet-stream")
+    }
+  }
+}

@@ -1,0 +1,27 @@
+import JSON
+import LuaBridge
+import MobileSync
+import Synchronization
+
+/// Runs custom sync targets in the script that is attached to the host.
+final class ScriptTargets: CustomTargetRunner {
+  private let script = Mutex<ScriptCalls?>(nil)
+
+  func attach(_ calls: ScriptCalls) { script.withLock { $0 = calls } }
+
+  func run(_ call: CustomTargetCall) async throws -> [UInt8] {
+    let label = "custom target '\(call.implementation)'"
+    guard let script = script.withLock({ $0 }) else {
+      throw SyncError(.customTarget, "\(label): no script is there to run it")
+    }
+    let request: JSONObject = [
+      "implementation": .string(call.implementation), "function": .string(call.function.rawValue),
+      "target": .object(call.target), "arguments": .object(call.arguments),
+    ]
+    do {
+      return try await script.call(request.serialized())
+    } catch let error as BridgeError {
+      throw SyncError(.customTarget, "\(label), \(call.function.rawValue): \(error.message)")
+    }
+  }
+}

@@ -1,0 +1,155 @@
+@preconcurrency import Glibc
+
+/// Reads a secret from where people keep them. No result and no error shows any of it.
+enum SecretReader {
+  /// What went wrong, behind the name of the source.
+  struct Problem: Error {
+    let what: String
+
+    init(_ what: String) { self.what = what }
+
+    static func system(_ verb: String, _ code: Int32) -> Problem { Problem("\(verb): \(String(cString: strerror(code)))") }
+  }
+
+  /// A file, or a pipe, without one line break at its end.
+  static func file(_ path: String) throws(Problem) -> Secret {
+    // Never waits for somebody to open the other end of a pipe.
+    let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
+    guard descriptor >= 0 else { throw .system("cannot be read", errno) }
+    defer { close(descriptor) }
+    let secret = try read(descriptor, until: deadline(Tuning.keyFileTimeoutMs))
+    secret.dropLineBreak()
+    return try checked(secret)
+  }
+
+  /// An environment variable, exactly.
+  static func variable(_ name: String) throws(Problem) -> Secret {
+    guard let value = getenv(name) else { throw Problem("it is not set") }
+    let length = strlen(value), secret = Secret(capacity: Tuning.secretBytes)
+    guard length <= Tuning.secretBytes else { throw tooLong }
+    secret.rest.copyMemory(from: UnsafeRawBufferPointer(start: value, count: length))
+    secret.add(length)
+    return try checked(secret)
+  }
+
+  /// What a program prints, without one line break at its end. It is looked for in `PATH`, finds no standard input, and what it
+  /// says on standard error goes where ours goes. Killed when its time is over.
+  static func command(_ words: [String], timeoutMs: Int64) throws(Problem) -> Secret {
+    let end = deadline(timeoutMs)
+    let child = try start(words)
+    defer { close(child.output) }
+    let secret: Secret
+    do {
+      secret = try read(child.output, until: end)
+    } catch {
+      stop(child.id)
+      throw error
+    }
+    try waitForSuccess(child.id, until: end)
+    secret.dropLineBreak()
+    return try checked(secret)
+  }
+
+  private static func checked(_ secret: Secret) throws(Problem) -> Secret {
+    guard secret.count > 0 else { throw Problem("it is empty") }
+    return secret
+  }
+
+  private static var tooLong: Problem { Problem("it holds more than \(Tuning.secretBytes - 2) bytes: that is no key") }
+
+  // MARK: Reading
+
+  private static func deadline(_ milliseconds: Int64) -> Int64 { now() + milliseconds }
+
+  /// Milliseconds on a clock that nobody sets.
+  private static func now() -> Int64 {
+    var time = timespec()
+    clock_gettime(CLOCK_MONOTONIC, &time)
+    return Int64(time.tv_sec) * 1000 + Int64(time.tv_nsec) / 1_000_000
+  }
+
+  /// Everything up to the end of a file or pipe.
+  private static func read(_ descriptor: Int32, until end: Int64) throws(Problem) -> Secret {
+    let secret = Secret(capacity: Tuning.secretBytes)
+    while true {
+      var waiting = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+      let left = end - now()
+      guard left > 0 else { throw Problem("it took too long") }
+      let ready = poll(&waiting, 1, Int32(clamping: left))
+      if ready < 0, errno != EINTR { throw .system("cannot be read", errno) }
+      guard ready > 0 else { continue }
+      let rest = secret.rest
+      guard rest.count > 0 else { throw tooLong }
+      let count = Glibc.read(descriptor, rest.baseAddress, rest.count)
+      if count < 0, errno == EINTR || errno == EAGAIN { continue }
+      guard count >= 0 else { throw .system("cannot be read", errno) }
+      if count == 0 { return secret }
+      secret.add(count)
+    }
+  }
+
+  // MARK: The program
+
+  private static func start(_ words: [String]) throws(Problem) -> (id: pid_t, output: Int32) {
+    var ends: [Int32] = [0, 0]
+    guard pipe(&ends) == 0 else { throw .system("cannot be run", errno) }
+    for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
+    defer { close(ends[1]) }
+    var actions = posix_spawn_file_actions_t(), attributes = posix_spawnattr_t()
+    posix_spawn_file_actions_init(&actions)
+    posix_spawnattr_init(&attributes)
+    defer {
+      posix_spawn_file_actions_destroy(&actions)
+      posix_spawnattr_destroy(&attributes)
+    }
+    posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0)
+    posix_spawn_file_actions_adddup2(&actions, ends[1], STDOUT_FILENO)
+    // The host may have signals blocked or ignored; a program starts with none.
+    var none = sigset_t(), all = sigset_t()
+    sigemptyset(&none)
+    sigfillset(&all)
+    posix_spawnattr_setsigmask(&attributes, &none)
+    posix_spawnattr_setsigdefault(&attributes, &all)
+    posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF))
+    var arguments = words.map { strdup($0) } + [nil]
+    defer { for word in arguments { free(word) } }
+    var id: pid_t = 0
+    let code = posix_spawnp(&id, words[0], &actions, &attributes, &arguments, environ)
+    guard code == 0 else {
+      close(ends[0])
+      throw .system("cannot be run", code)
+    }
+    return (id, ends[0])
+  }
+
+  private static func waitForSuccess(_ id: pid_t, until end: Int64) throws(Problem) {
+    var status: Int32 = 0
+    while true {
+      switch waitpid(id, &status, WNOHANG) {
+      case id:
+        guard status == 0 else { throw Problem(ending(status)) }
+        return
+      case 0: break
+      default:
+        if errno == EINTR { continue }
+        throw Problem("how it ended cannot be known, as this program ignores SIGCHLD")
+      }
+      guard now() < end else {
+        stop(id)
+        throw Problem("it took too long")
+      }
+      usleep(2000)
+    }
+  }
+
+  private static func ending(_ status: Int32) -> String {
+    let signal = status & 0x7f
+    return signal == 0 ? "it ended with status \((status >> 8) & 0xff)" : "signal \(signal) ended it"
+  }
+
+  private static func stop(_ id: pid_t) {
+    kill(id, SIGKILL)
+    var status: Int32 = 0
+    while waitpid(id, &status, 0) < 0, errno == EINTR {}
+  }
+}

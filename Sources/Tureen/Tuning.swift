@@ -1,0 +1,13 @@
+import SmartStore
+
+/// The limits of a host's own part, each with its unit and its reason.
+enum Tuning {
+  /// Milliseconds a command may take to print the stores' key: enough for somebody to unlock a password manager.
+  static let keyCommandTimeoutMs: Int64 = 60_000
+  /// Milliseconds a file may take to give the key: a pipe may be one.
+  static let keyFileTimeoutMs: Int64 = 10_000
+  /// Bytes of a secret with its line break; one more is noticed.
+  static let secretBytes = StoreKey.maximumBytes + 2
+  /// Bytes of one file a script may send: as much as the model's org takes, and what fits in memory twice.
+  static let largestUpload = 2_000_000_000 / 4
+}

@@ -1,0 +1,101 @@
+"""A sandbox org for the tests of one file: the built `tureen sandbox --tls`, with users and clients of its own."""
+
+import json
+import subprocess
+import tempfile
+from pathlib import Path
+from urllib.parse import urlsplit, urlunsplit
+
+import requests
+from cryptography.hazmat.primitives import serialization
+from cryptography.hazmat.primitives.asymmetric import rsa
+from requests.adapters import HTTPAdapter
+from simple_salesforce import Salesforce
+
+ROOT = Path(__file__).resolve().parents[2]
+VERSION = "60.0"
+
+# An object whose external id is not unique, as some orgs have.
+SCHEMA = {"objects": [{
+    "name": "UpsertTable__c", "label": "Upsert Table",
+    "fields": [{"name": "ExtId__c", "type": "string", "length": 40, "externalId": True}],
+}]}
+SEED = "Name,ExtId__c\nOne,twice\nTwo,twice\nThree,once\n"
+
+
+class SalesforceHosts(HTTPAdapter):
+    """Takes requests for Salesforce's login hosts, which clients have built in, to the sandbox."""
+
+    def __init__(self, netloc):
+        self.netloc = netloc
+        super().__init__()
+
+    def send(self, request, **options):
+        url = urlsplit(request.url)
+        if url.hostname.endswith(".salesforce.com"):
+            request.url = urlunsplit(url._replace(netloc=self.netloc))
+        return super().send(request, **options)
+
+
+class Sandbox:
+    username = "grace@example.org"
+    password = "h0pper & <co>"
+    client_id = "python"
+    client_secret = "not so secret"
+    signing_id = "python signing"
+
+    def __init__(self, *options):
+        self.folder = tempfile.TemporaryDirectory(prefix="tureen-clients-")
+        key = rsa.generate_private_key(public_exponent=65537, key_size=2048)
+        form = serialization.PrivateFormat.PKCS8
+        self.private_key = key.private_bytes(serialization.Encoding.PEM, form, serialization.NoEncryption()).decode()
+        self.process = None
+        self._start(key.public_key(), options)
+
+    def _start(self, public_key, options):
+        public = serialization.PublicFormat.SubjectPublicKeyInfo
+        sign_in = Path(self.folder.name, "sign-in.json")
+        sign_in.write_text(json.dumps({
+            "users": [{"username": self.username, "password": self.password, "lastName": "Hopper"}],
+            "clients": [
+                {"id": self.client_id, "secret": self.client_secret, "runsAs": self.username},
+                {"id": self.signing_id, "approval": "administrator",
+                 "certificate": public_key.public_bytes(serialization.Encoding.PEM, public).decode()},
+            ]}))
+        schema, seed = Path(self.folder.name, "schema.json"), Path(self.folder.name, "UpsertTable__c.csv")
+        schema.write_text(json.dumps(SCHEMA))
+        seed.write_text(SEED)
+        command = [
+            ROOT / ".build/debug/tureen", "sandbox", "--tls", "--home", self.folder.name, "--sign-in", sign_in,
+            "--schema", schema, "--seed", seed]
+        self.process = subprocess.Popen([*command, *options], stdout=subprocess.PIPE, text=True)
+        said = {}
+        for line in self.process.stdout:
+            if line.startswith("Sandbox org at "):
+                said["url"] = line.split()[-1]
+            elif line.startswith("Certificate to trust"):
+                said["authority"] = line.rsplit(": ", 1)[1].strip()
+            elif line.startswith("Ctrl-C"):
+                break
+        self.url = said["url"]
+        self.netloc = urlsplit(self.url).netloc
+        self.authority = said["authority"]
+
+    def session(self):
+        """A session that trusts the sandbox's certificate and finds Salesforce's login hosts there."""
+        session = requests.Session()
+        session.verify = self.authority
+        session.trust_env = False  # else a REQUESTS_CA_BUNDLE of the machine comes first
+        session.mount("https://", SalesforceHosts(self.netloc))
+        return session
+
+    def signed_in(self):
+        return Salesforce(
+            username=self.username, password=self.password, security_token="", session=self.session(), version=VERSION)
+
+    def stop(self):
+        if self.process:
+            self.process.terminate()
+            self.process.wait(timeout=30)
+            self.process.stdout.close()
+        self.folder.cleanup()

@@ -1,0 +1,218 @@
+--- Tasks: awaited, combined, cancelled. The host is the one of callbacks_test.lua.
+local tureen = require "tureen"
+local harness = require "harness"
+local same, raises, expect, never = harness.same, harness.raises, harness.expect, harness.never
+local smartstore, mobilesync = tureen.smartstore, tureen.mobilesync
+local async, await = tureen.async, tureen.await
+
+local tests = {}
+
+local function exists(soup)
+  return function() return await(smartstore.soupExists, soup) end
+end
+
+--- A task that waits until `open` is called.
+local function gate()
+  local open
+  local task = async(function(...)
+    return await(function(success) open = success end), ...
+  end)
+  return task, function(value) open(value) end
+end
+
+function tests.test_await_of_a_task_returns_what_it_returned()
+  async(expect(function()
+    local a, b, c = await(async(function() await(smartstore.soupExists, "s") return 1, nil, 3 end))
+    same(a, 1)
+    same(b, nil)
+    same(c, 3)
+    same(await(async(function() return "at once" end)), "at once")
+    same(await(async(function() end)), nil)
+  end))
+end
+
+function tests.test_await_of_a_task_that_raised_gives_the_error()
+  async(expect(function()
+    local value, err = await(async(function() await(smartstore.soupExists, "s") error("broken", 0) end))
+    same(value, nil)
+    same(err.code, "raised")
+    same(err.message, "broken")
+    same(err.value, "broken")
+    local _, misuse = await(async(function()
+      await(smartstore.soupExists, "s")
+      smartstore.soupExists(1)
+    end))
+    same(misuse.code, "invalidArguments")
+  end))
+end
+
+function tests.test_several_wait_for_one_task()
+  local task, open = gate()
+  local heard = {}
+  for i = 1, 3 do async(function() heard[i] = await(task) end) end
+  open("x")
+  tureen.run()
+  same(heard, { "x", "x", "x" })
+end
+
+function tests.test_error_carries_the_traceback_of_who_waited()
+  local function the_waiting_function()
+    local value, err = await(smartstore.soupExists, "fail")
+    return value, err
+  end
+  async(expect(function()
+    local value, err = the_waiting_function()
+    same(value, nil)
+    same(err.traceback:find("the_waiting_function", 1, true) ~= nil, true, err.traceback)
+  end))
+end
+
+function tests.test_all_gives_the_values_in_order()
+  async(expect(function()
+    local late, open = gate()
+    local values = tureen.all {
+      late, exists "a", { smartstore.soupExists, "b" },
+      function() open("late") end, function() return false end,
+    }
+    same(values[1], "late")
+    same(values[2].arguments.soupName, "a")
+    same(values[3].arguments.soupName, "b")
+    same(values[4], tureen.null)
+    same(values[5], false)
+    same(#values, 5)
+    same(tureen.json.encode(tureen.all {}), "[]")
+  end))
+end
+
+function tests.test_all_returns_the_first_failure_and_the_others_go_on()
+  local went_on = expect()
+  async(expect(function()
+    local values, err = tureen.all {
+      exists "fail",
+      function() await(smartstore.soupExists, "s"); await(smartstore.soupExists, "s"); went_on() end,
+    }
+    same(values, nil)
+    same(err.code, "noSuchSoup")
+    local _, raised = tureen.all { exists "s", function() error("broken", 0) end }
+    same(raised.message, "broken")
+  end))
+end
+
+function tests.test_race_returns_the_first_and_its_position()
+  async(expect(function()
+    local never_open, open = gate()
+    local value, err, position = tureen.race { never_open, exists "s" }
+    same(value.arguments.soupName, "s")
+    same(err, nil)
+    same(position, 2)
+    local none, reason, at = tureen.race { never_open, exists "fail" }
+    same(none, nil)
+    same(reason.code, "noSuchSoup")
+    same(at, 2)
+    open()
+  end))
+end
+
+function tests.test_cancel_ends_what_the_task_waits_for()
+  local task
+  local outcome = {}
+  task = async(expect(function()
+    local sync, err = await(mobilesync.syncDown, {}, "s", {}, "cancellable")
+    outcome[1], outcome[2] = sync, err.code
+    local again, reason = await(smartstore.soupExists, "s")
+    outcome[3], outcome[4] = again, reason.code
+  end))
+  same(task:is_cancelled(), false)
+  task:cancel()
+  task:cancel()
+  same(task:is_cancelled(), true)
+  same(outcome, {}, "not inside cancel")
+  tureen.run() -- which ends: the sync was stopped
+  same(outcome[2], "cancelled")
+  same(outcome[4], "cancelled")
+  same(task:status(), "done")
+  task:cancel()
+end
+
+function tests.test_cancel_reaches_a_task_that_is_waited_for()
+  local inner
+  local outer = async(expect(function()
+    local _, err = tureen.timeout(1e9, function(success)
+      inner = success
+    end)
+    same(err.code, "cancelled")
+  end))
+  outer:cancel()
+  tureen.run()
+  same(type(inner), "function")
+end
+
+function tests.test_cancel_of_a_call_stops_the_sync()
+  local states = {}
+  local id = mobilesync.syncDown({}, "s", {}, "cancellable", function(sync)
+    states[#states + 1] = sync.status
+    if sync.status == "RUNNING" then tureen.cancel(states.id) end
+  end, never("error"))
+  states.id = id
+  same(math.type(id), "integer")
+  tureen.run()
+  same(table.concat(states, " "), "RUNNING STOPPED")
+  tureen.cancel(id) -- answered already
+  raises("cancel: argument 1 'id' must be an integer, got string", tureen.cancel, "1")
+end
+
+function tests.test_cancel_before_the_call_began()
+  -- A store's calls run in order: the sync cannot have begun while the call before it is held up.
+  local id = mobilesync.syncDown({}, "s", {}, "cancellable", nil, nil)
+  tureen.cancel(id)
+  tureen.run()
+end
+
+function tests.test_timeout_cancels_and_says_so()
+  async(expect(function()
+    local sync, err = tureen.timeout(1, mobilesync.syncDown, {}, "s", {}, "cancellable")
+    same(sync, nil)
+    same(err.code, "timeout")
+    same(err.retryable, true)
+    same(err.message, "no answer within 1 ms")
+    same(tureen.timeout(1e9, smartstore.soupExists, "s").action, "pgSoupExists")
+    local task = async(function() tureen.sleep(1e9) end)
+    local _, reason = tureen.timeout(1, task)
+    same(reason.code, "timeout")
+    same(task:is_cancelled(), true)
+  end))
+end
+
+function tests.test_misuse()
+  async(expect(function()
+    raises("all: argument 1 'list' must be an array of tasks, functions or {fn, ...}, got string", tureen.all, "x")
+    raises("all: argument 1 'list[2]' must be a task, a function or {fn, ...}, got number",
+      tureen.all, { function() end, 1 })
+    raises("race: argument 1 'list' must be an array with at least one element, got table", tureen.race, {})
+    raises("timeout: argument 1 'ms' must be a number of milliseconds from 0 on, got string", tureen.timeout, "1", print)
+    raises("timeout: argument 2 'fn' must be a function or a task, got nil", tureen.timeout, 1)
+    raises("await: argument 1 'fn' must be a function or a task, got table", await, {})
+  end))
+  local nowhere = ": there is nothing here that could wait; call it inside tureen.async(function() ... end)"
+  raises("all" .. nowhere, tureen.all, {})
+  raises("race" .. nowhere, tureen.race, { print })
+  raises("sleep" .. nowhere, tureen.sleep, 1)
+  raises("waitEvent" .. nowhere, tureen.waitEvent, "sync")
+end
+
+function tests.test_promiser()
+  local promiser = require "com.salesforce.util.promiser"
+  local soup_exists = promiser(smartstore, "soupExists", "smartstore")
+  async(expect(function()
+    same(soup_exists("s").action, "pgSoupExists")
+    local _, err = soup_exists("fail")
+    same(err.code, "noSuchSoup")
+    same(promiser(mobilesync, "syncDown")({}, "s", {}).status, "DONE", "an optional argument left out")
+    same(promiser({ twice = function(success) success(1); success(2) end }, "twice")(), 1)
+    raises("soupExists: argument 1 'soupName' must be a string, got number", soup_exists, 1)
+  end))
+  raises("promiser: smartstore has no function 'nothing'", promiser, smartstore, "nothing", "smartstore")
+  raises("promiser: argument 1 'object' must be a table, got nil", promiser, nil, "x")
+end
+
+harness.run(tests)

@@ -1,0 +1,87 @@
+import JSON
+import SmartStore
+import Synchronization
+import TestSupport
+import Testing
+
+@testable import MobileSync
+
+/// Many dirty records: few requests, and one transaction for all answers of each.
+@Suite struct LargeUploadTests {
+  private func fill(_ bench: ScriptedStore, _ count: Int) throws {
+    let entries = (0..<count).map { n -> JSONValue in
+      [
+        "Id": .string("001\(n)"), "attributes": ["type": "Account"], "Name": .string("A\(n)"), "__local__": true,
+        "__locally_updated__": true,
+      ]
+    }
+    _ = try bench.store.upsert(JSONValue.array(entries).serialized(), into: "accounts")
+  }
+
+  private static func accepted(_ request: RecordedRequest) -> ScriptedAnswer {
+    let records = (try? JSONValue(parsing: request.body))?["records"]?.arrayValue ?? []
+    let answers = records.map { record -> JSONValue in ["id": record["Id"] ?? .null, "success": true, "errors": []] }
+    return .json(JSONValue.array(answers).text)
+  }
+
+  @Test func syncUp_tenThousandRecords_takesFiftyRequestsAndWritesBatchByBatch() async throws {
+    let bench = try ScriptedStore(), store = bench.store
+    try fill(bench, 10_000)
+    let dirty = Mutex<[Int]>([])
+    let server = try ScriptedServer { request in
+      let count = (try? store.readBlocking { try $0.dirtyEntryIds(in: "accounts").count }) ?? -1
+      dirty.withLock { $0.append(count) }
+      return Self.accepted(request)
+    }
+    let manager = try bench.manager(server)
+    let end = try await manager.syncUp(target: nil, options: SyncBench.upload, soupName: "accounts")
+    #expect(end.status == .done && end.counts.succeeded == 10_000 && end.counts.requests == 50)
+    // Each request finds everything before it written, and nothing of its own batch.
+    #expect(dirty.withLock { $0 } == (0..<50).map { 10_000 - 200 * $0 })
+    #expect(try store.readBlocking { try $0.dirtyEntryIds(in: "accounts") }.isEmpty)
+    await bench.close()
+  }
+
+  /// The next batch is read while one is on its way: an edit of that moment waits for the next run, and is not lost.
+  @Test func syncUp_editedAfterItsBatchWasRead_staysDirty() async throws {
+    let bench = try ScriptedStore(), store = bench.store
+    try fill(bench, 600)
+    let number = Mutex(0)
+    let server = try ScriptedServer { request in
+      let isSecond = number.withLock { number in
+        number += 1
+        return number == 2
+      }
+      if isSecond {
+        let last = try? bench.entries().first { $0["Id"] == "001599" }
+        if var entry = last {
+          entry["Name"] = "edited"
+          _ = try? store.upsert(JSONValue.array([.object(entry)]).serialized(), into: "accounts")
+        }
+      }
+      return Self.accepted(request)
+    }
+    let manager = try bench.manager(server)
+    let end = try await manager.syncUp(target: nil, options: SyncBench.upload, soupName: "accounts")
+    #expect(end.status == .done && end.counts.succeeded == 600)
+    let entry = try #require(try bench.entries().first { $0["Id"] == "001599" })
+    let wasSent = server.requests.last?.text.contains("edited") ?? false
+    #expect(entry["Name"] == "edited" && entry["__local__"] == .bool(!wasSent))
+    await bench.close()
+  }
+
+  @Test func syncUp_tokenRevoked_endsFailedAndKeepsTheChanges() async throws {
+    let bench = try ScriptedStore()
+    try fill(bench, 3)
+    let server = try ScriptedServer { _ in .restError(401, "INVALID_SESSION_ID", "Session expired or invalid") }
+    let manager = try bench.manager(server)
+    let recorder = UpdateRecorder()
+    try manager.syncUp(options: SyncBench.upload, soupName: "accounts", onUpdate: recorder.listener)
+    let end = await recorder.ended()
+    #expect(end.status == .failed && end.failure?.domain == "network")
+    #expect(recorder.states.filter { $0.status.isTerminal }.count == 1)
+    #expect(try bench.store.readBlocking { try $0.dirtyEntryIds(in: "accounts") }.count == 3)
+    #expect(!manager.isRunning(end.id))
+    await bench.close()
+  }
+}

@@ -1,0 +1,230 @@
+import Foundation
+import JSON
+import NIOCore
+import SandboxOrg
+import Testing
+
+/// Clients that are slow, wrong or hostile: each gets a clear answer or a closed connection, and the server goes on.
+@Suite struct HardeningTests {
+  private func withLimits(
+    _ limits: ConnectionLimits, _ body: (SandboxServer, WireClient) async throws -> Void
+  ) async throws {
+    var configuration = SandboxConfiguration()
+    configuration.seed = .none
+    configuration.limits = limits
+    let server = try await SandboxServer.start(configuration)
+    let client = WireClient(port: server.port, token: try server.issueAccessToken())
+    let outcome: Result<Void, any Error>
+    do { outcome = .success(try await body(server, client)) } catch { outcome = .failure(error) }
+    await server.stop()
+    try outcome.get()
+  }
+
+  private var impatient: ConnectionLimits {
+    var limits = ConnectionLimits()
+    limits.head = .milliseconds(150)
+    limits.body = .milliseconds(150)
+    limits.idle = .milliseconds(150)
+    limits.linger = .milliseconds(150)
+    return limits
+  }
+
+  // MARK: Slow clients
+
+  @Test(arguments: ["", "GET /services/data HT", "GET /services/data HTTP/1.1\r\nHost: x\r\nX-Slow: "])
+  func head_neverComplete_closesTheConnection(bytes: String) async throws {
+    try await withLimits(impatient) { server, client in
+      // The exchange ends when the server closes.
+      await #expect(throws: WireClient.NoAnswer.self) { _ = try await client.exchange(Array(bytes.utf8)) }
+      #expect(server.requests().isEmpty)
+      let next = try await client.query("SELECT Id FROM User")
+      #expect(next.status == 200)
+    }
+  }
+
+  @Test(arguments: [
+    "Content-Length: 100\r\n\r\n{\"Name\":", "Transfer-Encoding: chunked\r\n\r\n5\r\n{\"Nam", "Content-Length: 1\r\n\r\n",
+  ])
+  func body_neverComplete_answers408AndCloses(rest: String) async throws {
+    try await withLimits(impatient) { _, client in
+      let head = "POST /services/data/v66.0/sobjects/Account HTTP/1.1\r\nHost: x\r\n"
+      let answer = try await client.exchange(Array((head + rest).utf8))
+      #expect(answer.status == 408 && answer.errorCode == "REQUEST_TIMEOUT" && answer.headers["connection"] == "close")
+    }
+  }
+
+  @Test func connection_idleAfterAnAnswer_isClosed() async throws {
+    try await withLimits(impatient) { _, client in
+      let answer = try await client.exchange(Array("GET /services/data HTTP/1.1\r\nHost: x\r\n\r\n".utf8))
+      #expect(answer.status == 200 && !answer.isTruncated)
+    }
+  }
+
+  // MARK: Too much
+
+  @Test func tooMuch_ofEachKind_isRefusedInTheServicesForm() async throws {
+    try await withLimits(.init()) { server, client in
+      let account = "/services/data/v66.0/sobjects/Account"
+      let longTarget = try await client.send("GET", "/services/data?x=" + String(repeating: "a", count: 20_000))
+      let manyHeaders = try await client.send(
+        "GET", "/services/data", headers: (0..<150).map { ("X-\($0)", String(repeating: "h", count: 150)) })
+      let hugeHeader = try await client.send(
+        "GET", "/services/data", headers: [("X-Huge", String(repeating: "h", count: 300_000))])
+      let countless = try await client.send("GET", "/services/data", headers: (0..<400).map { ("X-\($0)", "1") })
+      let body = [UInt8](repeating: 0x20, count: 17_000_000)
+      let announced = try await client.send("POST", account, headers: [("Content-Type", "application/json")], body: body)
+      let chunks = Array("POST \(account) HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n1036640\r\n".utf8) + body
+      let chunked = try await client.exchange(chunks + Array("\r\n0\r\n\r\n".utf8))
+      let answers = [
+        (longTarget, 414, "URI_TOO_LONG"), (manyHeaders, 431, "REQUEST_HEADER_FIELDS_TOO_LARGE"),
+        (hugeHeader, 431, "REQUEST_HEADER_FIELDS_TOO_LARGE"), (countless, 431, "REQUEST_HEADER_FIELDS_TOO_LARGE"),
+        (announced, 413, "REQUEST_ENTITY_TOO_LARGE"), (chunked, 413, "REQUEST_ENTITY_TOO_LARGE"),
+      ]
+      for (answer, status, code) in answers {
+        #expect(answer.status == status && answer.errorCode == code && answer.headers["connection"] == "close")
+      }
+      #expect(try await client.query("SELECT Id FROM User").status == 200)
+      #expect(server.requests().last?.status == 200)
+    }
+  }
+
+  @Test func json_deeperThanTheLimit_answers400() async throws {
+    try await withLimits(.init()) { _, client in
+      for text in [
+        String(repeating: "[", count: 200_000), String(repeating: "{\"a\":", count: 100_000),
+        String(repeating: "[", count: 2_000) + String(repeating: "]", count: 2_000),
+      ] {
+        let answer = try await client.json("POST", "/services/data/v66.0/sobjects/Account", text)
+        #expect(answer.status == 400 && answer.errorCode == "JSON_PARSER_ERROR")
+      }
+    }
+  }
+
+  // MARK: No HTTP
+
+  @Test(arguments: [
+    "GARBAGE\r\n\r\n", "GET / HTTP/9.9\r\n\r\n", "\0\0\0\r\n\r\n", "GET / HTTP/1.1\r\nBad Header: x\r\n\r\n",
+    "POST /x HTTP/1.1\r\nHost: x\r\nContent-Length: nine\r\n\r\n",
+    "POST /x HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\nContent-Length: 6\r\n\r\nabcdef",
+    "POST /x HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\nContent-Length: 5\r\n\r\n0\r\n\r\n",
+    "POST /x HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\nnothex\r\nabc\r\n0\r\n\r\n",
+    "POST /x HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabcdef\r\n0\r\n\r\n",
+    "POST /x HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\nffffffffffffffffff\r\na\r\n0\r\n\r\n",
+  ])
+  func bytes_thatAreNoRequest_answer400AndClose(text: String) async throws {
+    try await withLimits(impatient) { _, client in
+      let answer = try await client.exchange(Array(text.utf8))
+      #expect(answer.status == 400 && answer.errorCode == "BAD_REQUEST" && answer.headers["connection"] == "close")
+      #expect(try await client.query("SELECT Id FROM User").status == 200)
+    }
+  }
+
+  // MARK: Correct, but seldom
+
+  @Test func pipelinedRequests_areAnsweredInOrder_alsoBeforeABadOne() async throws {
+    try await withLimits(impatient) { server, client in
+      let good = (0..<20).map { "GET /services/data/v\($0).0/x HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer no\r\n\r\n" }
+      let answer = try await client.exchange(Array((good.joined() + "NO HTTP\r\n\r\n").utf8))
+      let statuses = ("HTTP/1.1 \(answer.status)" + answer.text).components(separatedBy: "HTTP/1.1 ").dropFirst().map {
+        $0.prefix(3)
+      }
+      #expect(statuses.prefix(20) == Array(repeating: "401", count: 20)[...] && statuses.count <= 21)
+      #expect(server.requests().map(\.path) == (0..<20).map { "/services/data/v\($0).0/x" })
+    }
+  }
+
+  @Test func expectContinue_isAnsweredBeforeTheBody_unlessItIsTooLarge() async throws {
+    try await withLimits(.init()) { server, client in
+      let connection = try RawConnection(port: server.port)
+      let head =
+        "POST /services/data/v66.0/sobjects/Account HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer \(client.token ?? "")\r\n"
+      connection.send(head + "Content-Type: application/json\r\nContent-Length: 12\r\nExpect: 100-continue\r\n\r\n")
+      #expect(await connection.read(until: "\r\n\r\n") == "HTTP/1.1 100 Continue\r\n\r\n")
+      connection.send("{\"Name\":\"A\"}")
+      #expect(await connection.read(until: "\r\n\r\n").hasPrefix("HTTP/1.1 201 Created\r\n"))
+      let large = try RawConnection(port: server.port)
+      large.send(head + "Content-Length: 999999999\r\nExpect: 100-continue\r\n\r\n")
+      #expect(await large.read(until: "\r\n\r\n").hasPrefix("HTTP/1.1 413 "))
+    }
+  }
+
+  @Test func halfClosedConnection_isAnswered_andOneCutShortIsNot() async throws {
+    try await withLimits(.init()) { server, client in
+      let whole = try RawConnection(port: server.port)
+      whole.send("GET /services/data HTTP/1.1\r\nHost: x\r\n\r\n")
+      whole.endSending()
+      #expect(await whole.readToEnd().contains("\"version\":\"66.0\""))
+      let cut = try RawConnection(port: server.port)
+      cut.send("POST /services/data/v66.0/sobjects/Account HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n\r\n{\"Name\"")
+      cut.endSending()
+      #expect(await cut.readToEnd().hasPrefix("HTTP/1.1 400 "))
+      // Gone without a word, in the middle of a body.
+      let gone = try RawConnection(port: server.port)
+      gone.send("POST /services/data/v66.0/sobjects/Account HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n\r\n{\"Name\"")
+      gone.end()
+      #expect(try await client.query("SELECT COUNT() FROM Account").json["totalSize"] == 0)
+    }
+  }
+
+  @Test func head_ofEveryGet_hasTheLengthAndNoBody() async throws {
+    try await withLimits(.init()) { _, client in
+      for target in ["/services/data", "/services/data/v66.0/limits", "/services/data/v66.0/nowhere"] {
+        let get = try await client.send("GET", target)
+        let head = try await client.send("HEAD", target)
+        #expect(head.status == get.status && head.headers["content-length"] == get.headers["content-length"] && head.body.isEmpty)
+      }
+    }
+  }
+
+  @Test func connections_aboveTheLimit_waitUntilOneCloses() async throws {
+    var limits = ConnectionLimits()
+    limits.connections = 1
+    try await withLimits(limits) { server, client in
+      let first = try RawConnection(port: server.port)
+      let request = "GET /services/data?first HTTP/1.1\r\nHost: x\r\n\r\n"
+      first.send(request)
+      #expect(await first.read(until: "\r\n\r\n").hasPrefix("HTTP/1.1 200"))
+      async let second = client.send("GET", "/services/data?second")
+      first.send(request)
+      #expect(await first.read(until: "HTTP/1.1 200").hasSuffix("HTTP/1.1 200"))
+      first.end()
+      #expect(try await second.status == 200)
+      #expect(server.requests().map(\.query) == [["first="], ["first="], ["second="]])
+    }
+  }
+}
+
+/// A socket in the test's hands. What blocks runs on a thread of its own: the server needs the pool's.
+final class RawConnection: Sendable {
+  private let descriptor: Int32
+
+  init(port: Int) throws {
+    descriptor = try Loopback.connect(port: port)
+  }
+
+  deinit { Glibc.close(descriptor) }
+
+  func send(_ text: String) {
+    let bytes = Array(text.utf8)
+    _ = Glibc.send(descriptor, bytes, bytes.count, Int32(MSG_NOSIGNAL))
+  }
+
+  /// What has come when it ends with `mark` for the first time, or when the peer has closed.
+  func read(until mark: String) async -> String {
+    await withCheckedContinuation { continuation in
+      Thread.detachNewThread { [self] in
+        var bytes: [UInt8] = []
+        var byte: UInt8 = 0
+        while recv(descriptor, &byte, 1, 0) == 1 {
+          bytes.append(byte)
+          if bytes.suffix(mark.utf8.count).elementsEqual(mark.utf8) { break }
+        }
+        continuation.resume(returning: String(decoding: bytes, as: UTF8.self))
+      }
+    }
+  }
+
+  func readToEnd() async -> String { await read(until: "\u{0}never") }
+  func endSending() { shutdown(descriptor, Int32(SHUT_WR)) }
+  func end() { shutdown(descriptor, Int32(SHUT_RDWR)) }
+}

@@ -1,0 +1,81 @@
+import Crypto
+import CryptoExtras
+import Foundation
+import JSON
+import SandboxOrg
+import Testing
+
+@Suite struct IdentityTests {
+  @Test func identity_everyForm_saysTheSame() async throws {
+    try await withOrg { server, client in
+      let access = server.credentials()
+      let url = "/id/\(access.organizationId)/\(access.userId)"
+      let json = try await client.send("GET", url)
+      #expect(json.json["id"] == .string(server.url + url) && json.json["asserted_user"] == true)
+      #expect(json.json["urls"]?["rest"] == .string(server.url + "/services/data/v{version}/"))
+      #expect(json.json["status"] == ["created_date": .null, "body": .null] && json.json["addr_street"] == .null)
+      let latest = try await client.send("GET", url + "?version=latest").json
+      #expect(latest["urls"]?["query"] == .string(server.url + "/services/data/v67.0/query/"))
+      let xml = try await client.send("GET", url, headers: [("Accept", "application/xml")])
+      #expect(xml.headers["content-type"] == "application/xml;charset=UTF-8")
+      #expect(
+        xml.text.contains("<username>\(access.username)</username>") && xml.text.contains("<addr_street xsi:nil=\"true\"/>"))
+      let form = try await client.send("GET", url + "?format=urlencoded")
+      #expect(form.text.contains("user_id=\(access.userId)&") && form.text.contains("&urls.rest="))
+      let script = try await client.send("GET", url + "?callback=show_it")
+      #expect(script.text.hasPrefix("show_it({\"id\":") && script.text.hasSuffix("})"))
+      #expect(try await client.send("GET", url + "?callback=alert(1)//").json["user_id"] == .string(access.userId))
+      var anonymous = client
+      anonymous.token = nil
+      let query = try await anonymous.send("GET", url + "?format=json&oauth_token=\(WireClient.encoded(client.token ?? ""))")
+      #expect(query.json["username"] == .string(access.username))
+    }
+  }
+
+  @Test func identity_whatIsWrong_isSaidInOneWord() async throws {
+    try await withOrg { server, client in
+      let access = server.credentials()
+      var anonymous = client, stranger = client
+      anonymous.token = nil
+      stranger.token = "garbage"
+      let url = "/id/\(access.organizationId)/\(access.userId)"
+      let cases: [(WireClient, String, Int, String)] = [
+        (anonymous, url, 403, "Missing_OAuth_Token"), (stranger, url, 403, "Bad_OAuth_Token"),
+        (client, "/id/00D000000000099/\(access.userId)", 403, "Wrong_Org"),
+        (client, "/id/\(access.organizationId)/005000000000099", 404, "Bad_Id"),
+        (client, "/id/\(access.organizationId)/nonsense", 404, "Bad_Id"),
+        (stranger, "/services/oauth2/userinfo", 403, "Bad_OAuth_Token"),
+      ]
+      for (caller, target, status, text) in cases {
+        let answer = try await caller.send("GET", target)
+        #expect(answer.status == status && answer.text == text && answer.headers["content-type"]?.hasPrefix("text/plain") == true)
+      }
+    }
+  }
+
+  @Test func idToken_isSignedWithThePublishedKey() async throws {
+    try await withSignIn { server, client in
+      let options = try await client.send("GET", "/.well-known/auth-configuration").json
+      #expect(options["OrgId"] == .string(server.credentials().organizationId))
+      let found = try await client.send("GET", "/.well-known/openid-configuration").json
+      #expect(found["issuer"] == .string(server.url))
+      var browser = Browser(client)
+      _ = try await browser.open([
+        ("response_type", "token id_token"), ("client_id", "admin"), ("redirect_uri", "https://example.org/admin"),
+        ("scope", "openid api"), ("nonce", "n-1"),
+      ])
+      let fields = redirected(try await browser.submit([("username", "grace@example.org"), ("password", "h0pper")])).fields
+      let parts = (fields["id_token"] ?? "").split(separator: ".").map(String.init)
+      #expect(parts.count == 3)
+      let jwks = String((found["jwks_uri"]?.stringValue ?? "").dropFirst(server.url.count))
+      let key = try await client.send("GET", jwks).json["keys"]?.arrayValue?.first
+      let publicKey = try _RSA.Signing.PublicKey(
+        n: Data(Keys.bytes(urlText: key?["n"]?.stringValue ?? "")), e: Data(Keys.bytes(urlText: key?["e"]?.stringValue ?? "")))
+      let signature = _RSA.Signing.RSASignature(rawRepresentation: Data(Keys.bytes(urlText: parts[2])))
+      let digest = SHA256.hash(data: Array("\(parts[0]).\(parts[1])".utf8))
+      #expect(publicKey.isValidSignature(signature, for: digest, padding: .insecurePKCS1v1_5))
+      let claims = try JSONValue(parsing: Keys.bytes(urlText: parts[1]))
+      #expect(claims["nonce"] == "n-1" && claims["aud"] == "admin" && claims["sub"]?.stringValue == fields["id"])
+    }
+  }
+}

@@ -1,0 +1,32 @@
+import Foundation
+
+/// Runs a script with `/bin/sh`; what it prints, on either stream, is the result.
+func shell(_ script: String, _ environment: [String: String] = [:]) async throws -> String {
+  let process = Process()
+  process.executableURL = URL(fileURLWithPath: "/bin/sh")
+  process.arguments = ["-c", script]
+  process.environment = ["PATH": ProcessInfo.processInfo.environment["PATH"] ?? "/usr/bin:/bin"].merging(environment) { $1 }
+  let pipe = Pipe()
+  process.standardOutput = pipe
+  process.standardError = pipe
+  return try await withCheckedThrowingContinuation { continuation in
+    // A thread of its own: the server's queues need the pool's.
+    Thread.detachNewThread {
+      continuation.resume(
+        with: Result {
+          try process.run()
+          let output = pipe.fileHandleForReading.readDataToEndOfFile()
+          process.waitUntilExit()
+          return String(decoding: output, as: UTF8.self)
+        })
+    }
+  }
+}
+
+/// A folder that is gone after `body`.
+func withFolder<T>(_ body: (String) async throws -> T) async throws -> T {
+  let folder = FileManager.default.temporaryDirectory.appendingPathComponent("sandbox-\(UUID().uuidString)")
+  try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+  defer { try? FileManager.default.removeItem(at: folder) }
+  return try await body(folder.path)
+}

@@ -1,0 +1,137 @@
+import JSON
+import TestSupport
+import Testing
+
+/// `network.sendRequest` from scripts, against a sandbox org over HTTP.
+@Suite struct NetworkTests {
+  /// Runs `body` as a task; what it returns is noted as `result`.
+  private func run(_ body: String, contacts: Int = 1) async throws -> JSONValue? {
+    try await ScriptRunner(contacts: contacts).value(of: body, before: "local network, await = tureen.network, tureen.await")
+  }
+
+  @Test func sendRequest_optionsForm_givesTheParsedAnswer() async throws {
+    let result = try await run(
+      """
+      local answer = assert(await(network.sendRequest, {
+        endPoint = "/services/data", path = "/v66.0/query", queryParams = { q = "SELECT COUNT() FROM Contact" } }))
+      return answer.totalSize
+      """, contacts: 30)
+    #expect(result == 30)
+  }
+
+  @Test func sendRequest_modelsPositions_answersTheCallbacksInTheMiddle() async throws {
+    let runner = try await ScriptRunner()
+    let outcome = try await runner.run(
+      """
+      local function failed(err) note("result", tostring(err)) end
+      tureen.network.sendRequest("/services/data", "/v66.0/sobjects/Contact", function(created)
+        note("created", created.success)
+        tureen.network.sendRequest("/services/data", "/v66.0/sobjects/Contact/" .. created.id, function(body)
+          note("deleted", body)
+        end, failed, "delete")
+      end, failed, "POST", { LastName = "Ärger & Söhne" }, { ["Sforce-Call-Options"] = "client=x" })
+      assert(tureen.run())
+      """)
+    #expect(outcome == .done)
+    #expect(runner.noted("result") == [])
+    #expect(runner.noted("created") == [true])
+    #expect(runner.noted("deleted") == ["OK"])
+    await runner.server.stop()
+  }
+
+  @Test func sendRequest_serverRefuses_givesStatusHeadersBodyAndErrors() async throws {
+    let result = try await run(
+      """
+      local body, err = await(network.sendRequest, {
+        path = "/services/data/v66.0/sobjects/Contact", method = "POST", queryParams = { FirstName = "x" } })
+      return { err.domain, err.code, err.status, err.errors[1].errorCode, err.headers["content-type"] ~= nil, body == nil, err.source }
+      """)
+    #expect(
+      result == [
+        "network", "httpStatus", 400, "REQUIRED_FIELD_MISSING", true, true, "com.salesforce.network:pgSendRequest",
+      ])
+  }
+
+  @Test func sendRequest_withoutAuthentication_sendsNoToken() async throws {
+    let result = try await run(
+      """
+      local open = await(network.sendRequest, { path = "/services/data", doesNotRequireAuthentication = true })
+      local _, err = await(network.sendRequest, { path = "/services/data/v66.0/sobjects", doesNotRequireAuthentication = true })
+      return { #open > 0, err.status, err.errors[1].errorCode }
+      """)
+    #expect(result == [true, 401, "INVALID_SESSION_ID"])
+  }
+
+  @Test func sendRequest_returnBinary_givesTheBytes() async throws {
+    let result = try await run(
+      """
+      local result = assert(await(network.sendRequest, { path = "/services/data", returnBinary = true }))
+      return { network.bytes(result):sub(1, 1), result.contentType:match("^[^;]+") }
+      """)
+    #expect(result == ["[", "application/json"])
+  }
+
+  @Test(arguments: [
+    (#"{ path = "/x", method = "BREW" }"#, "argument 'method' must be one of GET, POST, PUT, PATCH, DELETE, HEAD, got 'BREW'"),
+    (#"{ path = "/x", queryParams = "[1]" }"#, "argument 'queryParams' must be an object, or the JSON text of one"),
+    (#"{ path = "/x", headerParams = { ["a b"] = "c" } }"#, "argument 'headerParams' has 'a b', which names no header"),
+    (
+      #"{ path = "/x", headerParams = { a = "b\r\nc: d" } }"#,
+      "argument 'headerParams.a' holds a line break or another control character"
+    ),
+    (
+      #"{ path = "/x", method = "POST", fileParams = { f = {} } }"#,
+      "argument 'fileParams.f.fileUrl' is missing, expected the path of a file"
+    ),
+    (
+      #"{ path = "/x", fileParams = { f = { fileUrl = "/y" } } }"#,
+      "argument 'fileParams' needs a method with a body, such as POST, got GET"
+    ),
+    (
+      #"{ path = "/x", method = "POST", fileParams = { f = { fileUrl = "/no/such/file" } } }"#,
+      "cannot read /no/such/file: No such file or directory"
+    ),
+    (#"{ path = "/x y" }"#, "'/x y' holds characters that must be percent-encoded"),
+    (#"{ path = "http://example.com/" }"#, "http without encryption is for this machine only, not for 'example.com'"),
+  ])
+  func sendRequest_badArguments_sayWhatIsWrong(options: String, message: String) async throws {
+    let result = try await run("return select(2, await(network.sendRequest, \(options))).message")
+    #expect(result?.stringValue == message)
+  }
+
+  @Test func sendRequest_misuse_raises() async throws {
+    let result = try await run(
+      """
+      local messages = {}
+      for i, arguments in ipairs { { {} }, { { path = 1 } }, { { path = "/", nonsense = 1 } }, { "/", nil }, { "/", "/", 7 } } do
+        local ok, err = pcall(network.sendRequest, table.unpack(arguments, 1, 3))
+        messages[i] = ok and "nothing raised" or err.message
+      end
+      return messages
+      """)
+    #expect(
+      result == [
+        "sendRequest: argument 1 'options.path' must be a string, got nil",
+        "sendRequest: argument 1 'options.path' must be a string, got number",
+        "sendRequest: argument 1 'options' has the unknown key 'nonsense'",
+        "sendRequest: argument 2 'path' must be a string, got nil",
+        "sendRequest: argument 3 'success' must be a function, got number",
+      ])
+  }
+
+  @Test func sendRequest_cancelled_endsWithAnError() async throws {
+    let runner = try await ScriptRunner(contacts: 1)
+    let server = try ScriptedServer(.never)
+    let outcome = try await runner.run(
+      """
+      local id = tureen.network.sendRequest({ path = "\(server.url)/x", doesNotRequireAuthentication = true },
+        function() note("result", "answered") end, function(err) note("result", err.code) end)
+      tureen.after(1, function() tureen.cancel(id) end)
+      assert(tureen.run())
+      """)
+    #expect(outcome == .done)
+    #expect(runner.noted("result") == ["cancelled"])
+    server.stop()
+    await runner.server.stop()
+  }
+}

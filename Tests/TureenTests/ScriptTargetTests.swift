@@ -1,0 +1,204 @@
+import JSON
+import LuaBridge
+import Testing
+import Tureen
+
+/// Custom sync targets written in Lua, as scripts meet them.
+@Suite struct ScriptTargetTests {
+  private static let source = """
+    local function record(n) return { Id = ("a%03d"):format(n), LastName = "r" .. n } end
+    mobilesync.registerTarget("my.source", {
+      startFetch = function(target, stamp)
+        note("start", { stamp = stamp, extra = target.extra })
+        return { record(1), record(2) }, { totalSize = 3, more = { from = 3 } }
+      end,
+      continueFetch = function(target, more)
+        note("continue", more)
+        return { record(more.from) }
+      end,
+      remoteIds = function(target, ids)
+        note("ids", ids)
+        return { "a001" }
+      end,
+    })
+    local TARGET = { type = "custom", luaImpl = "my.source", extra = { 1, 2 } }
+
+    """
+
+  private func run(_ body: String) async throws -> ScriptRunner {
+    let runner = try await ScriptRunner(contacts: 0)
+    let outcome = try await runner.run(
+      Self.source + """
+        local function main()
+          tureen.await(smartstore.registerSoup, "things", SPECS)
+          \(body)
+        end
+        tureen.async(main)
+        """)
+    #expect(outcome == .done)
+    return runner
+  }
+
+  @Test func syncDown_customTarget_fetchesThroughTheScript() async throws {
+    let runner = try await run(
+      """
+      local sync, err = tureen.await(mobilesync.syncDown, TARGET, "things", OVERWRITE, "c")
+      note("end", { err = err and err.message, total = sync and sync.totalSize, stored = sync and sync.stored })
+      note("removed", tureen.await(mobilesync.cleanResyncGhosts, "c"))
+      """)
+    #expect(runner.noted("start") == [["stamp": .integer(-1), "extra": [1, 2]]])
+    #expect(runner.noted("continue") == [["from": 3]])
+    #expect(runner.noted("end") == [["total": 3, "stored": 3]])
+    #expect(runner.noted("ids") == [["a001", "a002", "a003"]])
+    #expect(runner.noted("removed") == [2])
+  }
+
+  /// What a function does wrong, and what the sync says.
+  private static let failures = [
+    ("error('boom')", "boom"), ("return 3", "startFetch must return an array of records, got number"),
+    ("return {}, 3", "startFetch must return a table {totalSize, more} as its second value, got number"),
+    ("return {}, { totalSize = 'x' }", "startFetch: totalSize must be an integer, got string"),
+    ("return { print }", "cannot be sent"), ("return { { LastName = 'no id' } }", "has no 'Id'"),
+  ]
+
+  @Test(arguments: failures)
+  func syncDown_functionMisbehaves_fails(body: String, text: String) async throws {
+    let runner = try await run(
+      """
+      mobilesync.registerTarget("my.source", { startFetch = function() \(body) end })
+      local sync, err = tureen.await(mobilesync.syncDown, TARGET, "things", OVERWRITE)
+      note("end", { status = err.sync.status, message = err.message, domain = err.domain })
+      """)
+    let end = try #require(runner.noted("end").first)
+    #expect(end["status"] == "FAILED")
+    #expect(end["message"]?.stringValue?.contains(text) ?? false, "\(end)")
+  }
+
+  @Test func syncDown_unknownModule_failsNamingIt() async throws {
+    let runner = try await run(
+      """
+      local _, err = tureen.await(mobilesync.syncDown, { type = "custom", luaImpl = "no.such" }, "things", OVERWRITE)
+      note("end", { code = err.code, message = err.message:match("^[^\\n]*") })
+      """)
+    let end = try #require(runner.noted("end").first)
+    #expect(end["code"] == "customTarget")
+    #expect(end["message"]?.stringValue?.contains("module 'no.such' cannot be loaded") ?? false)
+  }
+
+  @Test func syncDown_functionAwaits_isWaitedFor() async throws {
+    let runner = try await run(
+      """
+      mobilesync.registerTarget("my.source", { startFetch = function()
+        local there = tureen.await(smartstore.soupExists, "things")
+        return { { Id = tostring(there) } }
+      end })
+      local sync = tureen.await(mobilesync.syncDown, TARGET, "things", OVERWRITE)
+      note("end", sync.totalSize)
+      """)
+    #expect(runner.noted("end") == [1])
+  }
+
+  /// A script that ends while the engine waits for it leaves nothing hanging.
+  @Test func close_whileTheEngineWaits_ends() async throws {
+    let runner = try await ScriptRunner(contacts: 0)
+    let outcome = try await runner.run(
+      Self.source + """
+        local seen
+        smartstore.registerSoup("things", SPECS)
+        mobilesync.syncDown(TARGET, "things", OVERWRITE, "c", function(sync) seen = sync.status end)
+        while not seen do tureen.poll(1000) end
+        error("the script gives up")
+        """)
+    if case .failed = outcome {} else { Issue.record("\(outcome)") }
+    let again = try await runner.run(
+      """
+      mobilesync.getSyncStatus("c", function(sync) note("status", sync.status) end)
+      """)
+    #expect(again == .done)
+    #expect(runner.noted("status").count == 1 && runner.noted("status") != ["RUNNING"])
+  }
+
+  // MARK: Syncs up
+
+  private static let sink = """
+    smartstore.registerSoup("things", SPECS)
+    local function entry(id, name, flag)
+      return { Id = id, LastName = name, attributes = { type = "Contact" }, __local__ = true, [flag] = true }
+    end
+    local UP = { fieldlist = { "LastName" }, mergeMode = "OVERWRITE" }
+    local function all()
+      local names = tureen.await(smartstore.querySoup, "things",
+        { queryType = "range", indexPath = "LastName", order = "ascending", pageSize = 10 })
+      return names.currentPageOrderedEntries
+    end
+
+    """
+
+  @Test func syncUp_customTarget_sendsThroughTheScript() async throws {
+    let runner = try await run(
+      Self.sink + """
+        tureen.await(smartstore.upsertSoupEntries, "things", {
+          entry("local_1", "a", "__locally_created__"), entry("s2", "b", "__locally_updated__"),
+          entry("s3", "c", "__locally_deleted__"), entry("s4", "d", "__locally_updated__") })
+        mobilesync.registerTarget("my.sink", {
+          createOnServer = function(target, record, fields) note("create", fields) return "s1" end,
+          updateOnServer = function(target, record, fields)
+            if record.Id == "s4" then return false, "no such row" end
+            tureen.await(smartstore.soupExists, "things")
+            return true
+          end,
+          deleteOnServer = function(target, record) note("delete", record.Id) return 404 end,
+        })
+        local sync = tureen.await(mobilesync.syncUp, { type = "custom", luaImpl = "my.sink" }, "things", UP)
+        note("end", { status = sync.status, succeeded = sync.succeeded, failed = sync.failed })
+        for _, found in ipairs(all()) do
+          note("entry", { found.Id, found.__local__, (found.__last_error__ or ""):match("no such row") or "" })
+        end
+        """)
+    #expect(runner.noted("end") == [["status": "DONE", "succeeded": 3, "failed": 1]])
+    #expect(runner.noted("create") == [["LastName": "a"]] && runner.noted("delete") == ["s3"])
+    #expect(runner.noted("entry") == [["s1", false, ""], ["s2", false, ""], ["s4", true, "no such row"]])
+  }
+
+  @Test(arguments: [
+    ("updateOnServer = function() error('boom') end", "boom"),
+    ("updateOnServer = function() return 'x' end", "updateOnServer must return true, or false and a reason, or an HTTP status"),
+    ("createOnServer = 3, updateOnServer = function() return {} end", "updateOnServer must return true"),
+  ])
+  func syncUp_functionMisbehaves_failsAndKeepsTheChange(functions: String, text: String) async throws {
+    let runner = try await run(
+      Self.sink + """
+        tureen.await(smartstore.upsertSoupEntries, "things", { entry("s2", "b", "__locally_updated__") })
+        mobilesync.registerTarget("my.sink", { \(functions) })
+        local _, err = tureen.await(mobilesync.syncUp, { type = "custom", luaImpl = "my.sink" }, "things", UP)
+        note("end", { status = err.sync.status, message = err.message, kept = all()[1].__local__ })
+        """)
+    let end = try #require(runner.noted("end").first)
+    #expect(end["status"] == "FAILED" && end["kept"] == true)
+    #expect(end["message"]?.stringValue?.contains(text) ?? false, "\(end)")
+  }
+
+  @Test func syncUp_leaveIfChanged_asksTheScriptForDates() async throws {
+    let runner = try await run(
+      Self.sink + """
+        local function dated(id, name)
+          local made = entry(id, name, "__locally_updated__")
+          made.LastModifiedDate = "2020-01-01T00:00:00.000+0000"
+          return made
+        end
+        tureen.await(smartstore.upsertSoupEntries, "things", { dated("s1", "a"), dated("s2", "b"), dated("s3", "c") })
+        mobilesync.registerTarget("my.sink", {
+          updateOnServer = function(target, record) note("update", record.Id) return true end,
+          fetchLastModifiedDates = function(target, records)
+            note("asked", #records)
+            return { "2019-01-01T00:00:00.000+0000", nil, false }
+          end,
+        })
+        UP.mergeMode = "LEAVE_IF_CHANGED"
+        local sync = tureen.await(mobilesync.syncUp, { type = "custom", luaImpl = "my.sink" }, "things", UP)
+        note("end", { sync.succeeded, sync.conflicting })
+        """)
+    #expect(runner.noted("asked") == [3] && runner.noted("update") == ["s1"])
+    #expect(runner.noted("end") == [[1, 2]])
+  }
+}
