@@ -22,9 +22,9 @@ enum SecretReader {
     return try checked(secret)
   }
 
-  /// An environment variable, exactly.
-  static func variable(_ name: String) throws(Problem) -> Secret {
-    guard let value = getenv(name) else { throw Problem("it is not set") }
+  /// The value of an environment variable, exactly; nil is a variable that is not set.
+  static func variable(_ value: UnsafePointer<CChar>?) throws(Problem) -> Secret {
+    guard let value else { throw Problem("it is not set") }
     let length = strlen(value), secret = Secret(capacity: Tuning.secretBytes)
     guard length <= Tuning.secretBytes else { throw tooLong }
     secret.rest.copyMemory(from: UnsafeRawBufferPointer(start: value, count: length))

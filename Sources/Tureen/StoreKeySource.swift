@@ -1,3 +1,4 @@
+import Glibc
 import JSON
 import SmartStore
 
@@ -95,7 +96,7 @@ public enum StoreKeySource: Sendable, Equatable {
     do {
       switch self {
       case .file(let path): return try SecretReader.file(path)
-      case .variable(let name): return try SecretReader.variable(name)
+      case .variable(let name): return try SecretReader.variable(getenv(name))
       case .command(let words): return try SecretReader.command(words, timeoutMs: Tuning.keyCommandTimeoutMs)
       }
     } catch let problem as SecretReader.Problem {
