@@ -6,7 +6,8 @@ let log: Target.Dependency = .product(name: "Logging", package: "swift-log")
 
 // The shared library carries the Swift runtime with it, so that it loads where no Swift toolchain is installed.
 let selfContained: [LinkerSetting] = [
-  .unsafeFlags(["-static-stdlib"], .when(platforms: [.linux])),
+  // Stays loaded when Lua has closed: threads of Swift's runtime go on sleeping in it.
+  .unsafeFlags(["-static-stdlib", "-Xlinker", "-z", "-Xlinker", "nodelete"], .when(platforms: [.linux])),
   // What FoundationEssentials uses and does not ask the linker for.
   .linkedLibrary("_FoundationCollections"), .linkedLibrary("_FoundationCShims"),
 ]

@@ -100,4 +100,10 @@ struct StockLuaTests {
       ], environment: try environment(place).merging(org.environment) { $1 })
     #expect(next.output == "STOPPED\n", "\(next.errors)")
   }
+
+  /// Lua unloads its modules when a state closes, while threads of Swift's runtime still sleep in this one.
+  @Test func library_afterItsLastState_staysLoaded() async throws {
+    let ended = try await Workplace().run("/usr/bin/readelf", ["-d", Built.library])
+    #expect(ended.status == 0 && ended.output.contains("NODELETE"), "\(ended.output)\(ended.errors)")
+  }
 }
