@@ -75,3 +75,31 @@ extension Shape.Field {
   static func required(_ name: String, _ shape: Shape) -> Self { Self(name: name, shape: shape, isRequired: true) }
   static func optional(_ name: String, _ shape: Shape) -> Self { Self(name: name, shape: shape, isRequired: false) }
 }
+
+/// What one action takes: `scripts/dev/spec` makes one for each from bridge-spec/actions.
+struct ArgumentRules: Sendable {
+  /// Every argument, those that say which store is meant among them.
+  let fields: [Shape.Field]
+  /// Arguments of which one at least is needed.
+  let oneOf: [String]
+
+  init(_ fields: [Shape.Field] = [], oneOf: [String] = []) {
+    self.fields = fields
+    self.oneOf = oneOf
+  }
+
+  /// The arguments as the handler gets them; keys that the rules do not name stay.
+  /// - Throws: `invalidArguments`, naming the key.
+  func checked(_ arguments: JSONObject) throws(BridgeError) -> JSONObject {
+    let result = try Shape.checked(arguments, fields, at: "")
+    if !oneOf.isEmpty, oneOf.allSatisfy({ arguments[$0]?.isNull ?? true }) { throw missing() }
+    return result
+  }
+
+  private func missing() -> BridgeError {
+    // The model's own words.
+    if oneOf == ["syncId", "syncName"] { return .bridge(.invalidArguments, "Neither syncId nor syncName were specified") }
+    let others = oneOf.dropFirst().map { "'\($0)'" }.joined(separator: " or ")
+    return .bridge(.invalidArguments, "argument '\(oneOf[0])' is missing, expected it or \(others)")
+  }
+}

@@ -64,41 +64,26 @@ enum Action: Sendable {
   /// True for the actions that run while no other does.
   var isAboutAllStores: Bool { if case .smartStore(let action) = self { action.isAboutAllStores } else { false } }
 
-  var fields: [Shape.Field] {
+  /// What it takes; anything at all for an action that the bridge does not know.
+  var rules: ArgumentRules {
     switch self {
-    case .smartStore(let action): action.fields
-    case .keyValue(let action): action.fields
-    case .mobileSync(let action): action.fields
-    case .network(let action): action.fields
-    case .sdkInfo(.registerAppFeature), .sdkInfo(.unregisterAppFeature): [.required("feature", .string)]
-    case .account(.logout), .account(.switchToUser): [.optional("userId", .string), .optional("orgId", .string)]
-    case .oauth, .account, .sdkInfo, .answer, .other: []
+    case .smartStore(let action): action.rules
+    case .keyValue(let action): action.rules
+    case .mobileSync(let action): action.rules
+    case .network(let action): action.rules
+    case .sdkInfo(let action): action.rules
+    case .account(let action): action.rules
+    case .oauth(let action): action.rules
+    case .answer, .other: Self.anything
     }
   }
 
-  /// Rules that concern more than one key. - Throws: `invalidArguments`.
-  func checkTogether(_ arguments: JSONObject) throws(BridgeError) {
-    func has(_ key: String) -> Bool { !(arguments[key]?.isNull ?? true) }
-    switch self {
-    case .smartStore(.removeFromSoup) where !has("entryIds") && !has("querySpec"):
-      throw .bridge(.invalidArguments, "argument 'entryIds' is missing, expected it or 'querySpec'")
-    case .smartStore(.observe) where !has("soupName") && !has("querySpec"):
-      throw .bridge(.invalidArguments, "argument 'soupName' is missing, expected it or 'querySpec'")
-    case .mobileSync(.reSync), .mobileSync(.getSyncStatus), .mobileSync(.deleteSync), .mobileSync(.cancelSync),
-      .mobileSync(.cleanResyncGhosts):
-      guard has("syncId") || has("syncName") else {
-        throw .bridge(.invalidArguments, "Neither syncId nor syncName were specified")
-      }
-    default: break
-    }
-  }
+  private static let anything = ArgumentRules()
 }
 
 extension ActionCall {
-  /// The config keys every action accepts.
-  private static let configFields: [Shape.Field] = [
-    .optional("isGlobalStore", .boolean), .optional("storeName", .string),
-  ]
+  /// What an upsert takes beside its entries, which are never built.
+  private static let upsertRules = ArgumentRules(SmartStoreAction.upsertSoupEntries.rules.fields.filter { $0.name != "entries" })
 
   /// Decodes and checks the arguments of an action.
   /// - Throws: `invalidArguments`, naming the key.
@@ -115,111 +100,15 @@ extension ActionCall {
       throw .bridge(.invalidArguments, "the arguments are not JSON: \(error.message) at offset \(error.offset)")
     }
     guard let object = value.objectValue else { throw Self.wrong("args", "an object", value) }
-    let fields = entries == nil ? action.fields : action.fields.filter { $0.name != "entries" }
-    var arguments = try Shape.checked(object, Self.configFields + fields, at: "")
+    var arguments = try (entries == nil ? action.rules : Self.upsertRules).checked(object)
     if let stranger = entries?.stranger {
       throw Self.wrong("entries[\(stranger.position + 1)]", Shape.Kind.object.rawValue, kindName: stranger.kindName)
     }
-    try action.checkTogether(arguments)
     let store = StoreReference(
       name: arguments["storeName"]?.stringValue ?? StoreReference.defaultName,
       isGlobal: arguments["isGlobalStore"]?.boolValue ?? false)
     arguments["storeName"] = nil
     arguments["isGlobalStore"] = nil
     self.init(store: store, arguments: arguments, rawArguments: text, entriesPlace: entries?.place)
-  }
-}
-
-extension SmartStoreAction {
-  private static let soupName = Shape.Field.required("soupName", .string)
-  private static let indexes = Shape.Field.required(
-    "indexes", .array(.object([.required("path", .string), .required("type", .string)])))
-  private static let querySpec = Shape.object([
-    .required("queryType", .string), .optional("indexPath", .string), .optional("smartSql", .string),
-    .optional("orderPath", .string), .optional("order", .string), .optional("pageSize", .integer),
-    .optional("selectPaths", .array(.string)),
-  ])
-
-  var fields: [Shape.Field] {
-    switch self {
-    case .soupExists, .getSoupIndexSpecs, .removeSoup, .clearSoup: [Self.soupName]
-    case .registerSoup: [Self.soupName, Self.indexes]
-    case .alterSoup: [Self.soupName, Self.indexes, .optional("reIndexData", .boolean)]
-    case .reIndexSoup: [Self.soupName, .required("paths", .array(.string))]
-    case .upsertSoupEntries:
-      [Self.soupName, .required("entries", .array(.anyObject)), .optional("externalIdPath", .string)]
-    case .retrieveSoupEntries: [Self.soupName, .required("entryIds", .array(.integer))]
-    case .removeFromSoup:
-      [Self.soupName, .optional("entryIds", .array(.integer)), .optional("querySpec", Self.querySpec)]
-    case .querySoup: [Self.soupName, .required("querySpec", Self.querySpec)]
-    case .runSmartQuery: [.required("querySpec", Self.querySpec)]
-    case .moveCursorToPageIndex: [.required("cursorId", .any), .required("index", .integer)]
-    case .closeCursor: [.required("cursorId", .any)]
-    case .observe:
-      [.required("observerId", .integer), .optional("soupName", .string), .optional("querySpec", Self.querySpec)]
-    case .closeObserver: [.required("observerId", .integer)]
-    case .getDatabaseSize, .removeStore: []
-    case .getAllStores, .getAllGlobalStores, .removeAllStores, .removeAllGlobalStores: []
-    }
-  }
-}
-
-extension KeyValueAction {
-  private static let name = Shape.Field.required("name", .string)
-  private static let key = Shape.Field.required("key", .string)
-
-  var fields: [Shape.Field] {
-    switch self {
-    case .get, .remove, .contains: [Self.name, Self.key]
-    case .put: [Self.name, Self.key, .required("value", .string), .optional("isBase64", .boolean)]
-    case .count, .clear: [Self.name]
-    case .keys: [Self.name, .optional("pattern", .string)]
-    case .stores: []
-    }
-  }
-}
-
-extension NetworkAction {
-  var fields: [Shape.Field] {
-    [
-      .required("path", .string), .optional("endPoint", .string), .optional("method", .string),
-      .optional("queryParams", .any), .optional("headerParams", .anyObject), .optional("fileParams", .anyObject),
-      .optional("returnBinary", .boolean), .optional("doesNotRequireAuthentication", .boolean),
-    ]
-  }
-}
-
-extension MobileSyncAction {
-  private static let options = Shape.object([
-    .optional("mergeMode", .string), .optional("fieldlist", .array(.string)),
-  ])
-  private static let upTarget = Shape.object([
-    .optional("createFieldlist", .array(.string)), .optional("updateFieldlist", .array(.string)),
-  ])
-
-  var fields: [Shape.Field] {
-    switch self {
-    case .syncDown, .createSyncDown:
-      [
-        .required("target", .anyObject), .required("soupName", .string), .optional("options", Self.options),
-        .optional("syncName", .string),
-      ]
-    case .syncUp, .createSyncUp:
-      [
-        .required("target", Self.upTarget), .required("soupName", .string), .required("options", Self.options),
-        .optional("syncName", .string),
-      ]
-    case .reSync, .getSyncStatus, .deleteSync, .cancelSync, .cleanResyncGhosts:
-      [.optional("syncId", .integer), .optional("syncName", .string)]
-    case .hasSyncWithName: [.required("syncName", .string)]
-    case .stop, .isStopping, .isStopped: []
-    case .restart: [.optional("restartStopped", .boolean)]
-    case .fetchMetadata: [.required("sobjectType", .string), .optional("fetchMode", .string)]
-    case .fetchLayout:
-      [
-        .required("sobjectType", .string), .optional("formFactor", .string), .optional("layoutType", .string),
-        .optional("mode", .string), .optional("recordTypeId", .string), .optional("fetchMode", .string),
-      ]
-    }
   }
 }

@@ -1,265 +1,478 @@
 ---@meta tureen.force
 -- Definitions for editors (LuaCATS) of the record library. Never loaded by a script.
---
--- Every function that asks the server or a store takes `success` and `error` behind its arguments, is awaited with
--- `tureen.await(fn, ...)`, or is called inside a task: there it waits and returns what is noted here, or nil and an error.
+-- Made by scripts/dev/spec from bridge-spec: change that, then run it.
 
+---@alias tureen.force.Method "create"|"read"|"update"|"delete"
+
+--- A soup as a cache of records.
+---@class tureen.force.StoreCache
+local StoreCache = {}
+
+--- What a fetch found.
+---@class tureen.force.Records
+---@field records table[]
+---@field totalSize integer?  of what came from the server
+local Records = {}
+
+--- What is known of an object.
+---@class tureen.force.SObjectType
+local SObjectType = {}
+
+--- A record as an object; called with attributes and settings, a class makes one.
+---@class tureen.force.RemoteObject
+---@field id string?
+---@field attributes table
+local RemoteObject = {}
+
+--- A record of an org object.
+---@class tureen.force.SObject: tureen.force.RemoteObject
+---@field sobjectType string
+
+--- A record behind an org's own endpoint.
+---@class tureen.force.ApexRestObject: tureen.force.RemoteObject
+---@field apexRestPath string
+
+--- A list of records, filled by a fetch; called with settings, a class makes one.
+---@class tureen.force.RemoteObjectCollection
+---@field models table[]  the records, in order
+local RemoteObjectCollection = {}
+
+--- Records of an org object.
+---@class tureen.force.SObjectCollection: tureen.force.RemoteObjectCollection
+
+--- Records behind an org's own endpoint.
+---@class tureen.force.ApexRestObjectCollection: tureen.force.RemoteObjectCollection
+
+--- The org's records: the REST API function by function, caches, records as objects, conflicts.
 ---@class tureen.force
----@field client tureen.force       the REST functions alone
+---@field client tureen.force  the REST functions alone
 ---@field CACHE_MODE {CACHE_ONLY: string, CACHE_FIRST: string, SERVER_ONLY: string, SERVER_FIRST: string}
----@field MERGE_MODE table<string, string>           OVERWRITE, MERGE_ACCEPT_YOURS, MERGE_FAIL_IF_CONFLICT, MERGE_FAIL_IF_CHANGED
+---@field MERGE_MODE table<string, string>  OVERWRITE, MERGE_ACCEPT_YOURS, MERGE_FAIL_IF_CONFLICT, MERGE_FAIL_IF_CHANGED
 ---@field MERGE_MODE_DOWNLOAD table<string, string>  OVERWRITE, MERGE_ACCEPT_THEIRS, LEAVE_IF_CHANGED
+---@field SObject tureen.force.SObject
+---@field ApexRestObject tureen.force.ApexRestObject
+---@field RemoteObject tureen.force.RemoteObject
+---@field RemoteObjectCollection tureen.force.RemoteObjectCollection
+---@field SObjectCollection tureen.force.SObjectCollection
+---@field ApexRestObjectCollection tureen.force.ApexRestObjectCollection
+---@field smartstoreClient table<string, function>  the functions of tureen.smartstore, each awaiting its answer
 local force = {}
 
 --- Sets the API version, or what answers requests in place of the network, for tests.
 ---@param options {apiVersion: string?, requestHandler: (fun(request: table): any, any)?}?
 function force.init(options) end
+
+--- A failure for people, with its type.
 ---@param err any
 ---@return {type: "RestError"|"ConflictError"|"NetworkError"|"StoreError"|"Error", message: string, details: table[]?}
 function force.Error(err) end
+
+--- The parts of a URL; nil when it is none.
 ---@param url string
 ---@return {protocol: string, host: string, hostname: string, port: string?, path: string, params: table, hash: string}?
 function force.parseUrl(url) end
+
+--- End point and path of a request.
 ---@param endPoint string?
 ---@param path string
 ---@return {endPoint: string, path: string}
 function force.computeEndPointIfMissing(endPoint, path) end
 
----@return table[]
-function force.versions() end
----@return table
-function force.resources() end
----@return table
-function force.limits() end
----@return table
-function force.describeGlobal() end
+--- The versions the org has.
+---@param success fun(value: table[])?
+---@param failure tureen.Failure?
+---@return table[]|nil value  what success gets, inside a task
+---@return tureen.Error? err
+function force.versions(success, failure) end
+
+--- The paths of the API, by name.
+---@param success fun(value: table)?
+---@param failure tureen.Failure?
+---@return table|nil value  what success gets, inside a task
+---@return tureen.Error? err
+function force.resources(success, failure) end
+
+--- What is left of each limit: name to {Max, Remaining}.
+---@param success fun(value: table)?
+---@param failure tureen.Failure?
+---@return table|nil value  what success gets, inside a task
+---@return tureen.Error? err
+function force.limits(success, failure) end
+
+--- All objects of the org.
+---@param success fun(value: table)?
+---@param failure tureen.Failure?
+---@return table|nil value  what success gets, inside a task
+---@return tureen.Error? err
+function force.describeGlobal(success, failure) end
+
+--- The short description of an object, and its recent records.
 ---@param sobjectType string
----@return table
-function force.metadata(sobjectType) end
+---@param success fun(value: table)?
+---@param failure tureen.Failure?
+---@return table|nil value  what success gets, inside a task
+---@return tureen.Error? err
+function force.metadata(sobjectType, success, failure) end
+
+--- The fields, child relationships and so on of an object.
 ---@param sobjectType string
----@return table
-function force.describe(sobjectType) end
+---@param success fun(value: table)?
+---@param failure tureen.Failure?
+---@return table|nil value  what success gets, inside a task
+---@return tureen.Error? err
+function force.describe(sobjectType, success, failure) end
+
+--- The same as describe.
 ---@param sobjectType string
----@return table
-function force.getPickListValues(sobjectType) end
+---@param success fun(value: table)?
+---@param failure tureen.Failure?
+---@return table|nil value  what success gets, inside a task
+---@return tureen.Error? err
+function force.getPickListValues(sobjectType, success, failure) end
+
+--- All layouts of an object, or that of one record type.
 ---@param sobjectType string
 ---@param recordTypeId string?
----@return table
-function force.describeLayout(sobjectType, recordTypeId) end
+---@param success fun(value: table)?
+---@param failure tureen.Failure?
+---@return table|nil value  what success gets, inside a task
+---@return tureen.Error? err
+function force.describeLayout(sobjectType, recordTypeId, success, failure) end
+
+--- Runs SOQL.
 ---@param soql string
----@return {totalSize: integer, done: boolean, records: table[], nextRecordsUrl: string?}
-function force.query(soql) end
+---@param success fun(value: {totalSize: integer, done: boolean, records: table[], nextRecordsUrl: string?})?
+---@param failure tureen.Failure?
+---@return {totalSize: integer, done: boolean, records: table[], nextRecordsUrl: string?}|nil value  what success gets, inside a task
+---@return tureen.Error? err
+function force.query(soql, success, failure) end
+
+--- Runs SOQL; deleted records are found, too.
 ---@param soql string
----@return {totalSize: integer, done: boolean, records: table[], nextRecordsUrl: string?}
-function force.queryAll(soql) end
+---@param success fun(value: {totalSize: integer, done: boolean, records: table[], nextRecordsUrl: string?})?
+---@param failure tureen.Failure?
+---@return {totalSize: integer, done: boolean, records: table[], nextRecordsUrl: string?}|nil value  what success gets, inside a task
+---@return tureen.Error? err
+function force.queryAll(soql, success, failure) end
+
+--- The page behind a URL that query gave; its host does not matter.
 ---@param url string  a nextRecordsUrl
----@return {totalSize: integer, done: boolean, records: table[], nextRecordsUrl: string?}
-function force.queryMore(url) end
+---@param success fun(value: {totalSize: integer, done: boolean, records: table[], nextRecordsUrl: string?})?
+---@param failure tureen.Failure?
+---@return {totalSize: integer, done: boolean, records: table[], nextRecordsUrl: string?}|nil value  what success gets, inside a task
+---@return tureen.Error? err
+function force.queryMore(url, success, failure) end
+
+--- Runs SOSL.
 ---@param sosl string
----@return {searchRecords: table[]}
-function force.search(sosl) end
+---@param success fun(value: {searchRecords: table[]})?
+---@param failure tureen.Failure?
+---@return {searchRecords: table[]}|nil value  what success gets, inside a task
+---@return tureen.Error? err
+function force.search(sosl, success, failure) end
+
+--- A record; `fields` is a list of names, or a text with commas.
 ---@param sobjectType string
 ---@param id string
----@param fields string|string[]|nil
----@return table
-function force.retrieve(sobjectType, id, fields) end
+---@param fields (string|string[])?
+---@param success fun(value: table)?
+---@param failure tureen.Failure?
+---@return table|nil value  what success gets, inside a task
+---@return tureen.Error? err
+function force.retrieve(sobjectType, id, fields, success, failure) end
+
+--- Creates a record.
 ---@param sobjectType string
 ---@param data table
----@return {id: string, success: boolean, errors: table[]}
-function force.create(sobjectType, data) end
+---@param success fun(value: {id: string, success: boolean, errors: table[]})?
+---@param failure tureen.Failure?
+---@return {id: string, success: boolean, errors: table[]}|nil value  what success gets, inside a task
+---@return tureen.Error? err
+function force.create(sobjectType, data, success, failure) end
+
+--- Changes a record; `data` has the Id and the fields to change.
 ---@param sobjectType string
----@param data table    with Id
+---@param data table  with Id
 ---@param headers table?
----@return "OK"
-function force.update(sobjectType, data, headers) end
+---@param success fun(value: "OK")?
+---@param failure tureen.Failure?
+---@return "OK"|nil value  what success gets, inside a task
+---@return tureen.Error? err
+function force.update(sobjectType, data, headers, success, failure) end
+
+--- Creates or changes the record that an external id names.
 ---@param sobjectType string
 ---@param externalIdField string
 ---@param externalId string?  nil creates
 ---@param data table
----@return {id: string, success: boolean, created: boolean}
-function force.upsert(sobjectType, externalIdField, externalId, data) end
+---@param success fun(value: {id: string, success: boolean, created: boolean})?
+---@param failure tureen.Failure?
+---@return {id: string, success: boolean, created: boolean}|nil value  what success gets, inside a task
+---@return tureen.Error? err
+function force.upsert(sobjectType, externalIdField, externalId, data, success, failure) end
+
+--- Deletes a record.
 ---@param sobjectType string
 ---@param id string
----@return "OK"
-function force.del(sobjectType, id) end
+---@param success fun(value: "OK")?
+---@param failure tureen.Failure?
+---@return "OK"|nil value  what success gets, inside a task
+---@return tureen.Error? err
+function force.del(sobjectType, id, success, failure) end
+
+--- The bytes of an attachment; network.bytes decodes them.
 ---@param id string
----@return {encodedBody: string, contentType: string}
-function force.getAttachment(id) end
+---@param success fun(value: {encodedBody: string, contentType: string})?
+---@param failure tureen.Failure?
+---@return {encodedBody: string, contentType: string}|nil value  what success gets, inside a task
+---@return tureen.Error? err
+function force.getAttachment(id, success, failure) end
+
+--- Creates up to 200 records; each has attributes.type.
 ---@param allOrNone boolean
 ---@param records table[]
----@return table[]
-function force.collectionCreate(allOrNone, records) end
+---@param success fun(value: table[])?
+---@param failure tureen.Failure?
+---@return table[]|nil value  what success gets, inside a task
+---@return tureen.Error? err
+function force.collectionCreate(allOrNone, records, success, failure) end
+
+--- Changes up to 200 records.
 ---@param allOrNone boolean
 ---@param records table[]
----@return table[]
-function force.collectionUpdate(allOrNone, records) end
+---@param success fun(value: table[])?
+---@param failure tureen.Failure?
+---@return table[]|nil value  what success gets, inside a task
+---@return tureen.Error? err
+function force.collectionUpdate(allOrNone, records, success, failure) end
+
+--- Creates or changes up to 200 records by an external id.
 ---@param allOrNone boolean
 ---@param sobjectType string
 ---@param externalIdField string
 ---@param records table[]
----@return table[]
-function force.collectionUpsert(allOrNone, sobjectType, externalIdField, records) end
+---@param success fun(value: table[])?
+---@param failure tureen.Failure?
+---@return table[]|nil value  what success gets, inside a task
+---@return tureen.Error? err
+function force.collectionUpsert(allOrNone, sobjectType, externalIdField, records, success, failure) end
+
+--- Records by their ids; null for one that is not there.
 ---@param sobjectType string
 ---@param ids string[]
 ---@param fields string[]
----@return table[]
-function force.collectionRetrieve(sobjectType, ids, fields) end
+---@param success fun(value: table[])?
+---@param failure tureen.Failure?
+---@return table[]|nil value  what success gets, inside a task
+---@return tureen.Error? err
+function force.collectionRetrieve(sobjectType, ids, fields, success, failure) end
+
+--- Deletes up to 200 records.
 ---@param allOrNone boolean
 ---@param ids string[]
----@return table[]
-function force.collectionDelete(allOrNone, ids) end
+---@param success fun(value: table[])?
+---@param failure tureen.Failure?
+---@return table[]|nil value  what success gets, inside a task
+---@return tureen.Error? err
+function force.collectionDelete(allOrNone, ids, success, failure) end
+
+--- Up to 25 requests in one; a url begins with the version.
 ---@param requests {method: string, url: string, richInput: table?}[]
 ---@param haltOnError boolean?
----@return {hasErrors: boolean, results: table[]}
-function force.batch(requests, haltOnError) end
+---@param success fun(value: {hasErrors: boolean, results: table[]})?
+---@param failure tureen.Failure?
+---@return {hasErrors: boolean, results: table[]}|nil value  what success gets, inside a task
+---@return tureen.Error? err
+function force.batch(requests, haltOnError, success, failure) end
+
+--- Up to 25 requests that may refer to one another; a url begins with /services/data.
 ---@param allOrNone boolean
 ---@param requests {method: string, url: string, referenceId: string, body: table?}[]
----@return {compositeResponse: table[]}
-function force.composite(allOrNone, requests) end
+---@param success fun(value: {compositeResponse: table[]})?
+---@param failure tureen.Failure?
+---@return {compositeResponse: table[]}|nil value  what success gets, inside a task
+---@return tureen.Error? err
+function force.composite(allOrNone, requests, success, failure) end
+
+--- Creates records with their children.
 ---@param sobjectType string
 ---@param records table[]
----@return {hasErrors: boolean, results: table[]}
-function force.tree(sobjectType, records) end
+---@param success fun(value: {hasErrors: boolean, results: table[]})?
+---@param failure tureen.Failure?
+---@return {hasErrors: boolean, results: table[]}|nil value  what success gets, inside a task
+---@return tureen.Error? err
+function force.tree(sobjectType, records, success, failure) end
+
+--- The ids of a briefcase.
 ---@param relayToken string?
 ---@param changedAfterTimestamp string?
----@return table
-function force.primingRecords(relayToken, changedAfterTimestamp) end
+---@param success fun(value: table)?
+---@param failure tureen.Failure?
+---@return table|nil value  what success gets, inside a task
+---@return tureen.Error? err
+function force.primingRecords(relayToken, changedAfterTimestamp, success, failure) end
+
+--- What the org's own endpoint answers; a table's path gets /services/apexrest in front when it lacks it.
 ---@param request string|{path: string, method: string?, params: table?, data: table?, headerParams: table?}
----@return any
-function force.apexrest(request) end
+---@param success fun(value: any)?
+---@param failure tureen.Failure?
+---@return any|nil value  what success gets, inside a task
+---@return tureen.Error? err
+function force.apexrest(request, success, failure) end
+
+--- A request under the chatter path.
 ---@param request {path: string, method: string?, params: table?, data: table?}
----@return any
-function force.chatter(request) end
+---@param success fun(value: any)?
+---@param failure tureen.Failure?
+---@return any|nil value  what success gets, inside a task
+---@return tureen.Error? err
+function force.chatter(request, success, failure) end
+
+--- Any request of the org.
 ---@param request {path: string, method: string?, params: table?, data: table?, headerParams: table?, binary: boolean?}
----@return any
-function force.request(request) end
+---@param success fun(value: any)?
+---@param failure tureen.Failure?
+---@return any|nil value  what success gets, inside a task
+---@return tureen.Error? err
+function force.request(request, success, failure) end
+
+--- Any full URL.
 ---@param url string
 ---@param binary boolean?
 ---@param noAuth boolean?
 ---@param request table?
----@return any
-function force.anyrest(url, binary, noAuth, request) end
+---@param success fun(value: any)?
+---@param failure tureen.Failure?
+---@return any|nil value  what success gets, inside a task
+---@return tureen.Error? err
+function force.anyrest(url, binary, noAuth, request, success, failure) end
 
+--- A user's files, a page at a time.
 ---@param userId string?
 ---@param page integer?
----@return table
-function force.ownedFilesList(userId, page) end
+---@param success fun(value: table)?
+---@param failure tureen.Failure?
+---@return table|nil value  what success gets, inside a task
+---@return tureen.Error? err
+function force.ownedFilesList(userId, page, success, failure) end
+
+--- Files of a user's groups.
 ---@param userId string?
 ---@param page integer?
----@return table
-function force.filesInUsersGroups(userId, page) end
+---@param success fun(value: table)?
+---@param failure tureen.Failure?
+---@return table|nil value  what success gets, inside a task
+---@return tureen.Error? err
+function force.filesInUsersGroups(userId, page, success, failure) end
+
+--- Files shared with a user.
 ---@param userId string?
 ---@param page integer?
----@return table
-function force.filesSharedWithUser(userId, page) end
+---@param success fun(value: table)?
+---@param failure tureen.Failure?
+---@return table|nil value  what success gets, inside a task
+---@return tureen.Error? err
+function force.filesSharedWithUser(userId, page, success, failure) end
+
+--- What is known of a file.
 ---@param fileId string
 ---@param version string?
----@return table
-function force.fileDetails(fileId, version) end
+---@param success fun(value: table)?
+---@param failure tureen.Failure?
+---@return table|nil value  what success gets, inside a task
+---@return tureen.Error? err
+function force.fileDetails(fileId, version, success, failure) end
+
+--- The same of several.
 ---@param fileIds string[]
----@return table
-function force.batchFileDetails(fileIds) end
+---@param success fun(value: table)?
+---@param failure tureen.Failure?
+---@return table|nil value  what success gets, inside a task
+---@return tureen.Error? err
+function force.batchFileDetails(fileIds, success, failure) end
+
+--- Who sees a file.
 ---@param fileId string
 ---@param page integer?
----@return table
-function force.fileShares(fileId, page) end
+---@param success fun(value: table)?
+---@param failure tureen.Failure?
+---@return table|nil value  what success gets, inside a task
+---@return tureen.Error? err
+function force.fileShares(fileId, page, success, failure) end
+
+--- Shares a file.
 ---@param fileId string
 ---@param entityId string
 ---@param shareType string
----@return table
-function force.addFileShare(fileId, entityId, shareType) end
----@param shareId string
----@return "OK"
-function force.deleteFileShare(shareId) end
+---@param success fun(value: table)?
+---@param failure tureen.Failure?
+---@return table|nil value  what success gets, inside a task
+---@return tureen.Error? err
+function force.addFileShare(fileId, entityId, shareType, success, failure) end
 
----@class tureen.force.StoreCache
-local StoreCache = {}
+--- Ends a share.
+---@param shareId string
+---@param success fun(value: "OK")?
+---@param failure tureen.Failure?
+---@return "OK"|nil value  what success gets, inside a task
+---@return tureen.Error? err
+function force.deleteFileShare(shareId, success, failure) end
+
+--- A cache of records on a soup, which `init` registers.
 ---@param soupName string
 ---@param indexSpecs tureen.SoupIndexSpec[]?
----@param keyField string?        "Id" when left out
+---@param keyField string?  "Id" when left out
 ---@param isGlobalStore boolean?
 ---@param storeName string?
 ---@return tureen.force.StoreCache
 function force.StoreCache(soupName, indexSpecs, keyField, isGlobalStore, storeName) end
----@return string
-function StoreCache:init() end
----@param key string
----@param fieldlist string[]?
----@return table  null when it is not there, or lacks a field
-function StoreCache:retrieve(key, fieldlist) end
----@param record table
----@param mergeMode string?
----@return table
-function StoreCache:save(record, mergeMode) end
----@param records table[]
----@param mergeMode string?
----@return table[]
-function StoreCache:saveAll(records, mergeMode) end
----@param key string
-function StoreCache:remove(key) end
----@param querySpec tureen.QuerySpec
----@return tureen.force.Records
-function StoreCache:find(querySpec) end
----@return string
-function StoreCache:makeLocalId() end
----@param id any
----@return boolean
-function StoreCache:isLocalId(id) end
----@param record table
----@return table
-function StoreCache:addLocalFields(record) end
 
----@class tureen.force.Records
----@field records table[]
----@field totalSize integer?  of what came from the server
-local Records = {}
----@return boolean
-function Records:hasMore() end
----@return table[]
-function Records:getMore() end
-function Records:closeCursor() end
-
----@class tureen.force.SObjectType
-local SObjectType = {}
+--- What is known of an object, remembered and cached.
 ---@param sobjectType string
 ---@param cache tureen.force.StoreCache?
 ---@param cacheMode string?
 ---@return tureen.force.SObjectType
 function force.SObjectType(sobjectType, cache, cacheMode) end
----@return table
-function SObjectType:describe() end
----@return table
-function SObjectType:getMetadata() end
----@param recordTypeId string?
----@return table
-function SObjectType:describeLayout(recordTypeId) end
-function SObjectType:reset() end
 
----@alias tureen.force.Method "create"|"read"|"update"|"delete"
-
+--- Reads, writes or deletes a record in the cache.
 ---@param method tureen.force.Method
 ---@param id string?
 ---@param attributes table?
 ---@param fieldlist string[]?
 ---@param cache tureen.force.StoreCache
 ---@param localAction boolean?
----@return table
-function force.syncRemoteObjectWithCache(method, id, attributes, fieldlist, cache, localAction) end
+---@param success fun(value: table)?
+---@param failure tureen.Failure?
+---@return table|nil value  what success gets, inside a task
+---@return tureen.Error? err
+function force.syncRemoteObjectWithCache(method, id, attributes, fieldlist, cache, localAction, success, failure) end
+
+--- The same on the server.
 ---@param method tureen.force.Method
 ---@param sobjectType string
 ---@param id string?
 ---@param attributes table?
 ---@param fieldlist string[]?
----@return table
-function force.syncSObjectWithServer(method, sobjectType, id, attributes, fieldlist) end
+---@param success fun(value: table)?
+---@param failure tureen.Failure?
+---@return table|nil value  what success gets, inside a task
+---@return tureen.Error? err
+function force.syncSObjectWithServer(method, sobjectType, id, attributes, fieldlist, success, failure) end
+
+--- The same behind an org's own endpoint.
 ---@param method tureen.force.Method
 ---@param path string
 ---@param id string?
 ---@param idField string
 ---@param attributes table?
 ---@param fieldlist string[]?
----@return table
-function force.syncApexRestObjectWithServer(method, path, id, idField, attributes, fieldlist) end
+---@param success fun(value: table)?
+---@param failure tureen.Failure?
+---@return table|nil value  what success gets, inside a task
+---@return tureen.Error? err
+function force.syncApexRestObjectWithServer(method, path, id, idField, attributes, fieldlist, success, failure) end
+
+--- The same as the cache mode says.
 ---@param method tureen.force.Method
 ---@param id string?
 ---@param attributes table?
@@ -268,8 +481,13 @@ function force.syncApexRestObjectWithServer(method, path, id, idField, attribute
 ---@param cacheMode string?
 ---@param info {wasReadFromCache: boolean?, overwrite: boolean?}?
 ---@param syncWithServer function
----@return table
-function force.syncRemoteObject(method, id, attributes, fieldlist, cache, cacheMode, info, syncWithServer) end
+---@param success fun(value: table)?
+---@param failure tureen.Failure?
+---@return table|nil value  what success gets, inside a task
+---@return tureen.Error? err
+function force.syncRemoteObject(method, id, attributes, fieldlist, cache, cacheMode, info, syncWithServer, success, failure) end
+
+--- The same for a record of an org object.
 ---@param method tureen.force.Method
 ---@param sobjectType string
 ---@param id string?
@@ -278,8 +496,13 @@ function force.syncRemoteObject(method, id, attributes, fieldlist, cache, cacheM
 ---@param cache tureen.force.StoreCache?
 ---@param cacheMode string?
 ---@param info {wasReadFromCache: boolean?, overwrite: boolean?}?
----@return table
-function force.syncSObject(method, sobjectType, id, attributes, fieldlist, cache, cacheMode, info) end
+---@param success fun(value: table)?
+---@param failure tureen.Failure?
+---@return table|nil value  what success gets, inside a task
+---@return tureen.Error? err
+function force.syncSObject(method, sobjectType, id, attributes, fieldlist, cache, cacheMode, info, success, failure) end
+
+--- The same; what both sides changed since is an error or is merged, as the merge mode says.
 ---@param method tureen.force.Method
 ---@param id string?
 ---@param attributes table?
@@ -289,9 +512,13 @@ function force.syncSObject(method, sobjectType, id, attributes, fieldlist, cache
 ---@param cacheForOriginals tureen.force.StoreCache?
 ---@param mergeMode string?
 ---@param syncWithServer function
----@return table
-function force.syncRemoteObjectDetectConflict(method, id, attributes, fieldlist, cache, cacheMode, cacheForOriginals,
-  mergeMode, syncWithServer) end
+---@param success fun(value: table)?
+---@param failure tureen.Failure?
+---@return table|nil value  what success gets, inside a task
+---@return tureen.Error? err
+function force.syncRemoteObjectDetectConflict(method, id, attributes, fieldlist, cache, cacheMode, cacheForOriginals, mergeMode, syncWithServer, success, failure) end
+
+--- The same for a record of an org object.
 ---@param method tureen.force.Method
 ---@param sobjectType string
 ---@param id string?
@@ -301,42 +528,319 @@ function force.syncRemoteObjectDetectConflict(method, id, attributes, fieldlist,
 ---@param cacheMode string?
 ---@param cacheForOriginals tureen.force.StoreCache?
 ---@param mergeMode string?
----@return table
-function force.syncSObjectDetectConflict(method, sobjectType, id, attributes, fieldlist, cache, cacheMode,
-  cacheForOriginals, mergeMode) end
+---@param success fun(value: table)?
+---@param failure tureen.Failure?
+---@return table|nil value  what success gets, inside a task
+---@return tureen.Error? err
+function force.syncSObjectDetectConflict(method, sobjectType, id, attributes, fieldlist, cache, cacheMode, cacheForOriginals, mergeMode, success, failure) end
+
+--- The records of a SOQL or SOSL query, or the recent ones.
 ---@param config {type: "soql"|"sosl"|"mru", query: string?, sobjectType: string?, fieldlist: string[]?}
----@return tureen.force.Records
-function force.fetchSObjectsFromServer(config) end
+---@param success fun(value: tureen.force.Records)?
+---@param failure tureen.Failure?
+---@return tureen.force.Records|nil value  what success gets, inside a task
+---@return tureen.Error? err
+function force.fetchSObjectsFromServer(config, success, failure) end
+
+--- The same from an org's own endpoint.
 ---@param config {apexRestPath: string, params: table?}
----@return tureen.force.Records
-function force.fetchApexRestObjectsFromServer(config) end
+---@param success fun(value: tureen.force.Records)?
+---@param failure tureen.Failure?
+---@return tureen.force.Records|nil value  what success gets, inside a task
+---@return tureen.Error? err
+function force.fetchApexRestObjectsFromServer(config, success, failure) end
+
+--- The same, saved in the cache on the way.
 ---@param config table  as for fetchSObjectsFromServer, or {type = "cache", cacheQuery}
 ---@param cache tureen.force.StoreCache?
 ---@param cacheForOriginals tureen.force.StoreCache?
 ---@param mergeMode string?
----@return tureen.force.Records
-function force.fetchSObjects(config, cache, cacheForOriginals, mergeMode) end
+---@param success fun(value: tureen.force.Records)?
+---@param failure tureen.Failure?
+---@return tureen.force.Records|nil value  what success gets, inside a task
+---@return tureen.Error? err
+function force.fetchSObjects(config, cache, cacheForOriginals, mergeMode, success, failure) end
 
----@class tureen.force.RemoteObject
----@field id string?
----@field attributes table
-local RemoteObject = {}
+--- What one of the functions gives; what comes from the server is saved on the way. Both run in a task.
+---@param fetchFromServer function
+---@param fetchFromCache function?
+---@param cacheMode string?
+---@param cache tureen.force.StoreCache?
+---@param cacheForOriginals tureen.force.StoreCache?
+---@param mergeMode string?
+---@param success fun(found: tureen.force.Records)?
+---@param failure tureen.Failure?
+---@return tureen.force.Records|nil found  what success gets, inside a task
+---@return tureen.Error? err
+function force.fetchRemoteObjects(fetchFromServer, fetchFromCache, cacheMode, cache, cacheForOriginals, mergeMode, success, failure) end
+
+--- Registers the soup; its name.
+---@return string
+function StoreCache:init() end
+
+--- The record; null when there is none, or when it lacks one of the fields.
+---@param key string
+---@param fieldlist string[]?
+---@param success fun(value: table)?  when it is not there, or lacks a field
+---@param failure tureen.Failure?
+---@return table|nil value  what success gets, inside a task
+---@return tureen.Error? err
+function StoreCache:retrieve(key, fieldlist, success, failure) end
+
+--- The record as stored, merged with what was there.
+---@param record table
+---@param mergeMode string?
+---@param success fun(value: table)?
+---@param failure tureen.Failure?
+---@return table|nil value  what success gets, inside a task
+---@return tureen.Error? err
+function StoreCache:save(record, mergeMode, success, failure) end
+
+--- The same for many.
+---@param records table[]
+---@param mergeMode string?
+---@param success fun(value: table[])?
+---@param failure tureen.Failure?
+---@return table[]|nil value  what success gets, inside a task
+---@return tureen.Error? err
+function StoreCache:saveAll(records, mergeMode, success, failure) end
+
+--- Takes a record out.
+---@param key string
+---@param success fun(value: any)?
+---@param failure tureen.Failure?
+---@return any|nil value  what success gets, inside a task
+---@return tureen.Error? err
+function StoreCache:remove(key, success, failure) end
+
+--- What a query finds.
+---@param querySpec tureen.QuerySpec
+---@param success fun(value: tureen.force.Records)?
+---@param failure tureen.Failure?
+---@return tureen.force.Records|nil value  what success gets, inside a task
+---@return tureen.Error? err
+function StoreCache:find(querySpec, success, failure) end
+
+--- An id for a record the server does not know yet.
+---@return string
+function StoreCache:makeLocalId() end
+
+--- Whether makeLocalId made it.
+---@param id any
+---@return boolean
+function StoreCache:isLocalId(id) end
+
+--- A copy with all local flags.
+---@param record table
+---@return table
+function StoreCache:addLocalFields(record) end
+
+--- Whether getMore will find something.
+---@return boolean
+function Records:hasMore() end
+
+--- The next records; an empty list at the end.
+---@param success fun(value: table[])?
+---@param failure tureen.Failure?
+---@return table[]|nil value  what success gets, inside a task
+---@return tureen.Error? err
+function Records:getMore(success, failure) end
+
+--- There is no more then.
+---@param success fun(value: any)?
+---@param failure tureen.Failure?
+---@return any|nil value  what success gets, inside a task
+---@return tureen.Error? err
+function Records:closeCursor(success, failure) end
+
+--- Its fields and so on.
+---@param success fun(value: table)?
+---@param failure tureen.Failure?
+---@return table|nil value  what success gets, inside a task
+---@return tureen.Error? err
+function SObjectType:describe(success, failure) end
+
+--- Its short description.
+---@param success fun(value: table)?
+---@param failure tureen.Failure?
+---@return table|nil value  what success gets, inside a task
+---@return tureen.Error? err
+function SObjectType:getMetadata(success, failure) end
+
+--- The layout of a record type, the master's when left out.
+---@param recordTypeId string?
+---@param success fun(value: table)?
+---@param failure tureen.Failure?
+---@return table|nil value  what success gets, inside a task
+---@return tureen.Error? err
+function SObjectType:describeLayout(recordTypeId, success, failure) end
+
+--- Forgets what it knows.
+---@param success fun(value: any)?
+---@param failure tureen.Failure?
+---@return any|nil value  what success gets, inside a task
+---@return tureen.Error? err
+function SObjectType:reset(success, failure) end
+
+--- A class with settings of its own: sobjectType, fieldlist, cache, cacheForOriginals, cacheMode, mergeMode,
+--- idAttribute, or functions.
 ---@param settings table
+---@return table
 function RemoteObject:extend(settings) end
+
+--- An attribute, nil when it is not known.
 ---@param name string
 ---@return any
 function RemoteObject:get(name) end
+
+--- Sets one attribute, or all of a table.
 ---@param name string|table
 ---@param value any
+---@return tureen.force.RemoteObject
 function RemoteObject:set(name, value) end
+
+--- Whether it has no id yet.
 ---@return boolean
 function RemoteObject:isNew() end
+
+--- Reads the record; the object, with what was read.
 ---@param options table?
-function RemoteObject:fetch(options) end
+---@param success fun(record: tureen.force.RemoteObject)?
+---@param failure tureen.Failure?
+---@return tureen.force.RemoteObject|nil record  what success gets, inside a task
+---@return tureen.Error? err
+function RemoteObject:fetch(options, success, failure) end
+
+--- Sets the attributes and saves the record; the object.
 ---@param attributes table?
 ---@param options table?
-function RemoteObject:save(attributes, options) end
+---@param success fun(record: tureen.force.RemoteObject)?
+---@param failure tureen.Failure?
+---@return tureen.force.RemoteObject|nil record  what success gets, inside a task
+---@return tureen.Error? err
+function RemoteObject:save(attributes, options, success, failure) end
+
+--- Deletes the record; false when it is new.
 ---@param options table?
-function RemoteObject:destroy(options) end
+---@param success fun(result: boolean|lightuserdata)?
+---@param failure tureen.Failure?
+---@return boolean|lightuserdata|nil result  what success gets, inside a task
+---@return tureen.Error? err
+function RemoteObject:destroy(options, success, failure) end
+
+--- Takes an attribute away.
+---@param name string
+---@return tureen.force.RemoteObject
+function RemoteObject:unset(name) end
+
+--- A copy of the attributes.
+---@return table
+function RemoteObject:toTable() end
+
+--- A class with settings of its own: model, config, cache, cacheForOriginals, cacheMode, mergeMode, or functions.
+---@param settings table
+---@return table
+function RemoteObjectCollection:extend(settings) end
+
+--- Puts a record, or the attributes of one, at the end.
+---@param record table
+---@return tureen.force.RemoteObject
+function RemoteObjectCollection:add(record) end
+
+--- Takes a record out; whether it was there.
+---@param record tureen.force.RemoteObject
+---@return boolean
+function RemoteObjectCollection:remove(record) end
+
+--- The record with this id, or nil.
+---@param id any
+---@return tureen.force.RemoteObject?
+function RemoteObjectCollection:get(id) end
+
+--- What becomes of fetched attributes: a record.
+---@param attributes table
+---@return tureen.force.RemoteObject
+function RemoteObjectCollection:parse(attributes) end
+
+--- Takes all records out and puts these in.
+---@param records table[]?
+---@return tureen.force.RemoteObjectCollection
+function RemoteObjectCollection:reset(records) end
+
+--- The collection, with what was found in place of what it had.
+---@param options table?
+---@param success fun(collection: tureen.force.RemoteObjectCollection)?
+---@param failure tureen.Failure?
+---@return tureen.force.RemoteObjectCollection|nil collection  what success gets, inside a task
+---@return tureen.Error? err
+function RemoteObjectCollection:fetch(options, success, failure) end
+
+--- Whether getMore will find something.
+---@return boolean
+function RemoteObjectCollection:hasMore() end
+
+--- The attributes of the next records, which are in the collection then.
+---@param success fun(records: table[])?
+---@param failure tureen.Failure?
+---@return table[]|nil records  what success gets, inside a task
+---@return tureen.Error? err
+function RemoteObjectCollection:getMore(success, failure) end
+
+--- There is no more then.
+---@param success fun(null: lightuserdata)?
+---@param failure tureen.Failure?
+---@return lightuserdata|nil null  what success gets, inside a task
+---@return tureen.Error? err
+function RemoteObjectCollection:closeCursor(success, failure) end
+
+--- What a list is made of.
+---@class tureen.optimistic.Settings
+---@field sobjectType string
+---@field records table[]  each with an Id
+---@field cache tureen.force.StoreCache?  where a record is marked until the server has answered
+---@field on_change fun(list: tureen.optimistic.List)?  after each change of `rows`
+---@field on_failure fun(text: string, err: tureen.Error, record: table)?  what to tell the person: `text`
+
+--- The list.
+---@class tureen.optimistic.List
+---@field rows table[]  what the list shows now
+---@field pending integer  how many deletions have not been answered
+local List = {}
+
+--- A list whose rows disappear at once when they are deleted, and come back when the server does not agree.
+---@class tureen.optimistic
+---@field DEFAULT_MESSAGE string  what `message` gives when the server said nothing
+local optimistic = {}
+
+--- Makes a list of the records.
+---@param settings tureen.optimistic.Settings
+---@return tureen.optimistic.List
+function optimistic.list(settings) end
+
+--- What kind of failure an error is: noResponse, nothing came; emptyResponse, an answer without a body; undecodable, a
+--- body that is no JSON; refused, the server said why.
+---@param err any
+---@return "noResponse"|"emptyResponse"|"undecodable"|"refused"
+function optimistic.kind(err) end
+
+--- What to tell the person: the server's first message, else a text that fits always.
+---@param err any
+---@return string
+function optimistic.message(err) end
+
+--- Takes a row out at once and deletes its record in the background. False when the record is being deleted already, or
+--- there is no such row.
+---@param position integer  of the row, from 1 on
+---@param success (fun())?
+---@param failure tureen.Failure?
+---@return boolean
+function List:delete(position, success, failure) end
+
+--- Takes out the row of the record with this id, as `delete` does.
+---@param id string
+---@param success (fun())?
+---@param failure tureen.Failure?
+---@return boolean
+function List:delete_id(id, success, failure) end
 
 return force

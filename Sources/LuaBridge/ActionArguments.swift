@@ -1,0 +1,424 @@
+// Made by scripts/dev/spec from bridge-spec/actions and bridge-spec/types.json: change those, then run it.
+
+/// The shapes that several actions share.
+private enum Shared {
+  static let soupIndexSpec = Shape.object([.required("path", .string), .required("type", .string)])
+  static let querySpec = Shape.object([
+    .required("queryType", .string),
+    .optional("indexPath", .string),
+    .optional("matchKey", .any),
+    .optional("likeKey", .string),
+    .optional("beginKey", .any),
+    .optional("endKey", .any),
+    .optional("smartSql", .string),
+    .optional("args", .any),
+    .optional("orderPath", .string),
+    .optional("order", .string),
+    .optional("pageSize", .integer),
+    .optional("selectPaths", .array(.string)),
+    .optional("lazy", .boolean),
+  ])
+  static let syncOptions = Shape.object([.optional("mergeMode", .string), .optional("fieldlist", .array(.string))])
+  static let syncUpTarget = Shape.object([
+    .optional("type", .any),
+    .optional("createFieldlist", .array(.string)),
+    .optional("updateFieldlist", .array(.string)),
+  ])
+}
+
+extension SmartStoreAction {
+  /// What the action takes.
+  var rules: ArgumentRules {
+    switch self {
+    case .alterSoup: Rules.alterSoup
+    case .clearSoup: Rules.clearSoup
+    case .closeCursor: Rules.closeCursor
+    case .closeObserver: Rules.closeObserver
+    case .getAllGlobalStores: Rules.getAllGlobalStores
+    case .getAllStores: Rules.getAllStores
+    case .getDatabaseSize: Rules.getDatabaseSize
+    case .getSoupIndexSpecs: Rules.getSoupIndexSpecs
+    case .moveCursorToPageIndex: Rules.moveCursorToPageIndex
+    case .observe: Rules.observe
+    case .querySoup: Rules.querySoup
+    case .reIndexSoup: Rules.reIndexSoup
+    case .registerSoup: Rules.registerSoup
+    case .removeAllGlobalStores: Rules.removeAllGlobalStores
+    case .removeAllStores: Rules.removeAllStores
+    case .removeFromSoup: Rules.removeFromSoup
+    case .removeSoup: Rules.removeSoup
+    case .removeStore: Rules.removeStore
+    case .retrieveSoupEntries: Rules.retrieveSoupEntries
+    case .runSmartQuery: Rules.runSmartQuery
+    case .soupExists: Rules.soupExists
+    case .upsertSoupEntries: Rules.upsertSoupEntries
+    }
+  }
+
+  private enum Rules {
+    static let alterSoup = ArgumentRules([
+      .optional("isGlobalStore", .boolean),
+      .optional("storeName", .string),
+      .required("soupName", .string),
+      .required("indexes", .array(Shared.soupIndexSpec)),
+      .optional("reIndexData", .boolean),
+    ])
+    static let clearSoup = ArgumentRules([
+      .optional("isGlobalStore", .boolean),
+      .optional("storeName", .string),
+      .required("soupName", .string),
+    ])
+    static let closeCursor = ArgumentRules([
+      .optional("isGlobalStore", .boolean),
+      .optional("storeName", .string),
+      .required("cursorId", .any),
+    ])
+    static let closeObserver = ArgumentRules([
+      .optional("isGlobalStore", .boolean),
+      .optional("storeName", .string),
+      .required("observerId", .integer),
+    ])
+    static let getAllGlobalStores = ArgumentRules([])
+    static let getAllStores = ArgumentRules([])
+    static let getDatabaseSize = ArgumentRules([.optional("isGlobalStore", .boolean), .optional("storeName", .string)])
+    static let getSoupIndexSpecs = ArgumentRules([
+      .optional("isGlobalStore", .boolean),
+      .optional("storeName", .string),
+      .required("soupName", .string),
+    ])
+    static let moveCursorToPageIndex = ArgumentRules([
+      .optional("isGlobalStore", .boolean),
+      .optional("storeName", .string),
+      .required("cursorId", .any),
+      .required("index", .integer),
+      .optional("lazy", .boolean),
+    ])
+    static let observe = ArgumentRules(
+      [
+        .optional("isGlobalStore", .boolean),
+        .optional("storeName", .string),
+        .required("observerId", .integer),
+        .optional("soupName", .string),
+        .optional("querySpec", Shared.querySpec),
+      ], oneOf: ["soupName", "querySpec"])
+    static let querySoup = ArgumentRules([
+      .optional("isGlobalStore", .boolean),
+      .optional("storeName", .string),
+      .required("soupName", .string),
+      .required("querySpec", Shared.querySpec),
+    ])
+    static let reIndexSoup = ArgumentRules([
+      .optional("isGlobalStore", .boolean),
+      .optional("storeName", .string),
+      .required("soupName", .string),
+      .required("paths", .array(.string)),
+    ])
+    static let registerSoup = ArgumentRules([
+      .optional("isGlobalStore", .boolean),
+      .optional("storeName", .string),
+      .required("soupName", .string),
+      .required("indexes", .array(Shared.soupIndexSpec)),
+    ])
+    static let removeAllGlobalStores = ArgumentRules([])
+    static let removeAllStores = ArgumentRules([])
+    static let removeFromSoup = ArgumentRules(
+      [
+        .optional("isGlobalStore", .boolean),
+        .optional("storeName", .string),
+        .required("soupName", .string),
+        .optional("entryIds", .array(.integer)),
+        .optional("querySpec", Shared.querySpec),
+      ], oneOf: ["entryIds", "querySpec"])
+    static let removeSoup = ArgumentRules([
+      .optional("isGlobalStore", .boolean),
+      .optional("storeName", .string),
+      .required("soupName", .string),
+    ])
+    static let removeStore = ArgumentRules([.optional("isGlobalStore", .boolean), .optional("storeName", .string)])
+    static let retrieveSoupEntries = ArgumentRules([
+      .optional("isGlobalStore", .boolean),
+      .optional("storeName", .string),
+      .required("soupName", .string),
+      .required("entryIds", .array(.integer)),
+    ])
+    static let runSmartQuery = ArgumentRules([
+      .optional("isGlobalStore", .boolean),
+      .optional("storeName", .string),
+      .required("querySpec", Shared.querySpec),
+    ])
+    static let soupExists = ArgumentRules([
+      .optional("isGlobalStore", .boolean),
+      .optional("storeName", .string),
+      .required("soupName", .string),
+    ])
+    static let upsertSoupEntries = ArgumentRules([
+      .optional("isGlobalStore", .boolean),
+      .optional("storeName", .string),
+      .required("soupName", .string),
+      .required("entries", .array(.anyObject)),
+      .optional("externalIdPath", .string),
+    ])
+  }
+}
+
+extension KeyValueAction {
+  /// What the action takes.
+  var rules: ArgumentRules {
+    switch self {
+    case .clear: Rules.clear
+    case .contains: Rules.contains
+    case .count: Rules.count
+    case .get: Rules.get
+    case .keys: Rules.keys
+    case .put: Rules.put
+    case .remove: Rules.remove
+    case .stores: Rules.stores
+    }
+  }
+
+  private enum Rules {
+    static let clear = ArgumentRules([
+      .optional("isGlobalStore", .boolean),
+      .optional("storeName", .string),
+      .required("name", .string),
+    ])
+    static let contains = ArgumentRules([
+      .optional("isGlobalStore", .boolean),
+      .optional("storeName", .string),
+      .required("name", .string),
+      .required("key", .string),
+    ])
+    static let count = ArgumentRules([
+      .optional("isGlobalStore", .boolean),
+      .optional("storeName", .string),
+      .required("name", .string),
+    ])
+    static let get = ArgumentRules([
+      .optional("isGlobalStore", .boolean),
+      .optional("storeName", .string),
+      .required("name", .string),
+      .required("key", .string),
+    ])
+    static let keys = ArgumentRules([
+      .optional("isGlobalStore", .boolean),
+      .optional("storeName", .string),
+      .required("name", .string),
+      .optional("pattern", .string),
+    ])
+    static let put = ArgumentRules([
+      .optional("isGlobalStore", .boolean),
+      .optional("storeName", .string),
+      .required("name", .string),
+      .required("key", .string),
+      .required("value", .string),
+      .optional("isBase64", .boolean),
+    ])
+    static let remove = ArgumentRules([
+      .optional("isGlobalStore", .boolean),
+      .optional("storeName", .string),
+      .required("name", .string),
+      .required("key", .string),
+    ])
+    static let stores = ArgumentRules([.optional("isGlobalStore", .boolean), .optional("storeName", .string)])
+  }
+}
+
+extension MobileSyncAction {
+  /// What the action takes.
+  var rules: ArgumentRules {
+    switch self {
+    case .cancelSync: Rules.cancelSync
+    case .cleanResyncGhosts: Rules.cleanResyncGhosts
+    case .createSyncDown: Rules.createSyncDown
+    case .createSyncUp: Rules.createSyncUp
+    case .deleteSync: Rules.deleteSync
+    case .fetchLayout: Rules.fetchLayout
+    case .fetchMetadata: Rules.fetchMetadata
+    case .getSyncStatus: Rules.getSyncStatus
+    case .hasSyncWithName: Rules.hasSyncWithName
+    case .isStopped: Rules.isStopped
+    case .isStopping: Rules.isStopping
+    case .reSync: Rules.reSync
+    case .restart: Rules.restart
+    case .stop: Rules.stop
+    case .syncDown: Rules.syncDown
+    case .syncUp: Rules.syncUp
+    }
+  }
+
+  private enum Rules {
+    static let cancelSync = ArgumentRules(
+      [
+        .optional("isGlobalStore", .boolean),
+        .optional("storeName", .string),
+        .optional("syncId", .integer),
+        .optional("syncName", .string),
+      ], oneOf: ["syncId", "syncName"])
+    static let cleanResyncGhosts = ArgumentRules(
+      [
+        .optional("isGlobalStore", .boolean),
+        .optional("storeName", .string),
+        .optional("syncId", .integer),
+        .optional("syncName", .string),
+      ], oneOf: ["syncId", "syncName"])
+    static let createSyncDown = ArgumentRules([
+      .optional("isGlobalStore", .boolean),
+      .optional("storeName", .string),
+      .required("target", .anyObject),
+      .required("soupName", .string),
+      .optional("options", Shared.syncOptions),
+      .optional("syncName", .string),
+    ])
+    static let createSyncUp = ArgumentRules([
+      .optional("isGlobalStore", .boolean),
+      .optional("storeName", .string),
+      .required("target", Shared.syncUpTarget),
+      .required("soupName", .string),
+      .required("options", Shared.syncOptions),
+      .optional("syncName", .string),
+    ])
+    static let deleteSync = ArgumentRules(
+      [
+        .optional("isGlobalStore", .boolean),
+        .optional("storeName", .string),
+        .optional("syncId", .integer),
+        .optional("syncName", .string),
+      ], oneOf: ["syncId", "syncName"])
+    static let fetchLayout = ArgumentRules([
+      .optional("isGlobalStore", .boolean),
+      .optional("storeName", .string),
+      .required("sobjectType", .string),
+      .optional("formFactor", .string),
+      .optional("layoutType", .string),
+      .optional("mode", .string),
+      .optional("recordTypeId", .string),
+      .optional("fetchMode", .string),
+    ])
+    static let fetchMetadata = ArgumentRules([
+      .optional("isGlobalStore", .boolean),
+      .optional("storeName", .string),
+      .required("sobjectType", .string),
+      .optional("fetchMode", .string),
+    ])
+    static let getSyncStatus = ArgumentRules(
+      [
+        .optional("isGlobalStore", .boolean),
+        .optional("storeName", .string),
+        .optional("syncId", .integer),
+        .optional("syncName", .string),
+      ], oneOf: ["syncId", "syncName"])
+    static let hasSyncWithName = ArgumentRules([
+      .optional("isGlobalStore", .boolean),
+      .optional("storeName", .string),
+      .required("syncName", .string),
+    ])
+    static let isStopped = ArgumentRules([.optional("isGlobalStore", .boolean), .optional("storeName", .string)])
+    static let isStopping = ArgumentRules([.optional("isGlobalStore", .boolean), .optional("storeName", .string)])
+    static let reSync = ArgumentRules(
+      [
+        .optional("isGlobalStore", .boolean),
+        .optional("storeName", .string),
+        .optional("syncId", .integer),
+        .optional("syncName", .string),
+      ], oneOf: ["syncId", "syncName"])
+    static let restart = ArgumentRules([
+      .optional("isGlobalStore", .boolean),
+      .optional("storeName", .string),
+      .optional("restartStopped", .boolean),
+    ])
+    static let stop = ArgumentRules([.optional("isGlobalStore", .boolean), .optional("storeName", .string)])
+    static let syncDown = ArgumentRules([
+      .optional("isGlobalStore", .boolean),
+      .optional("storeName", .string),
+      .required("target", .anyObject),
+      .required("soupName", .string),
+      .optional("options", Shared.syncOptions),
+      .optional("syncName", .string),
+    ])
+    static let syncUp = ArgumentRules([
+      .optional("isGlobalStore", .boolean),
+      .optional("storeName", .string),
+      .required("target", Shared.syncUpTarget),
+      .required("soupName", .string),
+      .required("options", Shared.syncOptions),
+      .optional("syncName", .string),
+    ])
+  }
+}
+
+extension NetworkAction {
+  /// What the action takes.
+  var rules: ArgumentRules {
+    switch self {
+    case .sendRequest: Rules.sendRequest
+    }
+  }
+
+  private enum Rules {
+    static let sendRequest = ArgumentRules([
+      .optional("endPoint", .string),
+      .required("path", .string),
+      .optional("method", .string),
+      .optional("queryParams", .any),
+      .optional("headerParams", .anyObject),
+      .optional("fileParams", .anyObject),
+      .optional("returnBinary", .boolean),
+      .optional("doesNotRequireAuthentication", .boolean),
+    ])
+  }
+}
+
+extension OAuthAction {
+  /// What the action takes.
+  var rules: ArgumentRules {
+    switch self {
+    case .authenticate: Rules.authenticate
+    case .getAppHomeUrl: Rules.getAppHomeUrl
+    case .getAuthCredentials: Rules.getAuthCredentials
+    case .logoutCurrentUser: Rules.logoutCurrentUser
+    }
+  }
+
+  private enum Rules {
+    static let authenticate = ArgumentRules([])
+    static let getAppHomeUrl = ArgumentRules([])
+    static let getAuthCredentials = ArgumentRules([])
+    static let logoutCurrentUser = ArgumentRules([])
+  }
+}
+
+extension AccountAction {
+  /// What the action takes.
+  var rules: ArgumentRules {
+    switch self {
+    case .getCurrentUser: Rules.getCurrentUser
+    case .getUsers: Rules.getUsers
+    case .logout: Rules.logout
+    case .switchToUser: Rules.switchToUser
+    }
+  }
+
+  private enum Rules {
+    static let getCurrentUser = ArgumentRules([])
+    static let getUsers = ArgumentRules([])
+    static let logout = ArgumentRules([.optional("userId", .string), .optional("orgId", .string)])
+    static let switchToUser = ArgumentRules([.optional("userId", .string), .optional("orgId", .string)])
+  }
+}
+
+extension SDKInfoAction {
+  /// What the action takes.
+  var rules: ArgumentRules {
+    switch self {
+    case .getInfo: Rules.getInfo
+    case .registerAppFeature: Rules.registerAppFeature
+    case .unregisterAppFeature: Rules.unregisterAppFeature
+    }
+  }
+
+  private enum Rules {
+    static let getInfo = ArgumentRules([])
+    static let registerAppFeature = ArgumentRules([.required("feature", .string)])
+    static let unregisterAppFeature = ArgumentRules([.required("feature", .string)])
+  }
+}

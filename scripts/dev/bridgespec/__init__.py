@@ -1,0 +1,1 @@
+"""Reads bridge-spec, checks it, and makes what follows from it."""

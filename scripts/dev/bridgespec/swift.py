@@ -1,0 +1,94 @@
+"""The runtime's rules for arguments: Sources/LuaBridge/ActionArguments.swift. Formatted as swift-format would."""
+
+HEAD = """// Made by scripts/dev/spec from bridge-spec/actions and bridge-spec/types.json: change those, then run it.
+
+/// The shapes that several actions share.
+private enum Shared {
+%s
+}
+
+%s
+"""
+# service -> (the enum of its actions, the prefix of their wire names)
+ENUMS = {
+    "smartstore": ("SmartStoreAction", "pg"), "keyvalue": ("KeyValueAction", "kv"), "mobilesync": ("MobileSyncAction", ""),
+    "network": ("NetworkAction", "pg"), "oauth": ("OAuthAction", ""), "sfaccountmanager": ("AccountAction", ""),
+    "sdkinfo": ("SDKInfoAction", ""),
+}
+WIDTH = 128
+
+
+def case(service, action):
+    prefix = ENUMS[service][1]
+    if prefix and action.startswith(prefix):
+        action = action[len(prefix):]
+    return action[0].lower() + action[1:]
+
+
+def shape(value):
+    kind = value["type"]
+    if kind == "array":
+        elements = value["elements"]
+        return f".array({shape(elements if isinstance(elements, dict) else {'type': elements})})"
+    if kind == "object":
+        fields = value.get("fields")
+        return f".object([{', '.join(field(n, v) for n, v in fields.items())}])" if fields else ".anyObject"
+    if kind in ("string", "integer", "number", "boolean", "any"):
+        return f".{kind}"
+    return f"Shared.{kind}"
+
+
+def field(name, value):
+    return f".{'required' if value.get('required') else 'optional'}(\"{name}\", {shape(value)})"
+
+
+def fields(values, indent):
+    """A list of fields: on one line when it fits, else a line each."""
+    listed = [field(name, value) for name, value in values.items()]
+    one = f"[{', '.join(listed)}]"
+    if len(one) + indent + 30 <= WIDTH:
+        return one
+    pad = " " * (indent + 2)
+    return "[\n" + "".join(f"{pad}{item},\n" for item in listed) + " " * indent + "]"
+
+
+def used_types(spec):
+    """The shared types that arguments use."""
+    used, waiting = set(), [a for action in spec.actions.values() for a in action["arguments"].values()]
+    while waiting:
+        value = waiting.pop()
+        for name in (value["type"], value.get("elements")):
+            if isinstance(name, str) and name in spec.types and name not in used:
+                used.add(name)
+                waiting += spec.fields_of(name).values()
+        if isinstance(value.get("elements"), dict):
+            waiting.append(value["elements"])
+        waiting += value.get("fields", {}).values()
+    return [name for name in spec.types if name in used]
+
+
+def rule(action):
+    one_of = action.get("oneOf")
+    if not one_of:
+        return f"ArgumentRules({fields(action['arguments'], 4)})"
+    needed = ", ".join(f'"{key}"' for key in one_of)
+    return f"ArgumentRules(\n      {fields(action['arguments'], 6)}, oneOf: [{needed}])"
+
+
+def service_text(spec, service):
+    enum = ENUMS[service][0]
+    actions = {case(service, name.split("/")[1]): a for name, a in spec.actions.items() if name.split("/")[0] == service}
+    lines = [f"extension {enum} {{", "  /// What the action takes.", "  var rules: ArgumentRules {", "    switch self {"]
+    lines += [f"    case .{name}: Rules.{name}" for name in actions]
+    lines += ["    }", "  }", "", "  private enum Rules {"]
+    for name, action in actions.items():
+        lines.append(f"    static let {name} = {rule(action)}")
+    return "\n".join(lines + ["  }", "}"])
+
+
+def text(spec):
+    shared = []
+    for name in used_types(spec):
+        shared.append(f"  static let {name} = Shape.object({fields(spec.fields_of(name), 2)})")
+    services = [service_text(spec, service) for service in ENUMS]
+    return HEAD % ("\n".join(shared), "\n\n".join(services))
