@@ -1,24 +1,13 @@
 import Foundation
+import TestSupport
 
 /// Runs a script with `/bin/sh`; what it prints, on either stream, is the result.
 func shell(_ script: String, _ environment: [String: String] = [:]) async throws -> String {
-  let process = Process()
-  process.executableURL = URL(fileURLWithPath: "/bin/sh")
-  process.arguments = ["-c", script]
-  process.environment = ["PATH": ProcessInfo.processInfo.environment["PATH"] ?? "/usr/bin:/bin"].merging(environment) { $1 }
-  let pipe = Pipe()
-  process.standardOutput = pipe
-  process.standardError = pipe
+  let variables = ["PATH": ProcessInfo.processInfo.environment["PATH"] ?? "/usr/bin:/bin"].merging(environment) { $1 }
   return try await withCheckedThrowingContinuation { continuation in
     // A thread of its own: the server's queues need the pool's.
     Thread.detachNewThread {
-      continuation.resume(
-        with: Result {
-          try process.run()
-          let output = pipe.fileHandleForReading.readDataToEndOfFile()
-          process.waitUntilExit()
-          return String(decoding: output, as: UTF8.self)
-        })
+      continuation.resume(with: Result { try ChildProcess.run(["/bin/sh", "-c", script], environment: variables).output })
     }
   }
 }

@@ -208,12 +208,6 @@ private struct MemoryDisk {
   func remove() { _ = MemoryDisk.run("/usr/bin/umount", ["-l", path]) }
 
   private static func run(_ program: String, _ arguments: [String]) -> Bool {
-    let process = Process()
-    process.executableURL = URL(fileURLWithPath: program)
-    process.arguments = arguments
-    process.standardError = FileHandle.nullDevice
-    guard (try? process.run()) != nil else { return false }
-    process.waitUntilExit()
-    return process.terminationStatus == 0
+    (try? ChildProcess.run([program] + arguments))?.status == 0
   }
 }

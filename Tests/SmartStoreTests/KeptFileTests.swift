@@ -103,23 +103,18 @@ struct KeptFileTests {
 
   /// What anyone can do with the `sqlite3` tool: no extension, no function of ours.
   @Test(arguments: files) func read_keptFile_withTheStockTool(_ file: String) throws {
-    let folder = try copy(file), tool = Process(), pipe = Pipe()
-    tool.executableURL = URL(fileURLWithPath: "/usr/bin/sqlite3")
-    tool.arguments = [
-      "-readonly", folder.path + "/store.sqlite",
+    let folder = try copy(file)
+    let ended = try ChildProcess.run([
+      "/usr/bin/sqlite3", "-readonly", folder.path + "/store.sqlite",
       """
       PRAGMA integrity_check;
       SELECT soupName, path, columnName, columnType FROM soup_index_map WHERE path = 'Owner.Name';
       SELECT id, TABLE_1_0, json_extract(soup, '$.Owner.Name') FROM TABLE_1 ORDER BY id;
       SELECT rowid FROM TABLE_1_fts WHERE TABLE_1_fts MATCH 'fox';
       """,
-    ]
-    tool.standardOutput = pipe
-    try tool.run()
-    let output = String(decoding: pipe.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
-    tool.waitUntilExit()
-    #expect(tool.terminationStatus == 0)
+    ])
+    #expect(ended.status == 0)
     #expect(
-      output == "ok\ncontacts|Owner.Name|json_extract(soup, '$.Owner.Name')|json1\n1|a|\n2|b|Göktuğ\n1\n")
+      ended.output == "ok\ncontacts|Owner.Name|json_extract(soup, '$.Owner.Name')|json1\n1|a|\n2|b|Göktuğ\n1\n")
   }
 }

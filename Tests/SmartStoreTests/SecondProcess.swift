@@ -1,5 +1,6 @@
 import Foundation
 import JSON
+import TestSupport
 
 @testable import SmartStore
 
@@ -32,43 +33,43 @@ final class SecondProcess {
     end
     """
 
-  private let process = Process()
-  private let input = Pipe(), output = Pipe()
+  private let process: ChildProcess
+  private var isRunning = true
   private var received = Data()
 
   /// - Parameter home: The folder under which the stores lie; the script is kept there.
   init(home: String) throws {
     let script = home + "/script.lua"
     try Data(SecondProcess.script.utf8).write(to: URL(fileURLWithPath: script))
-    process.executableURL = SecondProcess.program
-    process.arguments = ["run", "--home", home, script]
-    process.standardInput = input
-    process.standardOutput = output
-    try process.run()
+    process = try ChildProcess.start([SecondProcess.program.path, "run", "--home", home, script], takesInput: true,
+      errors: .inherited)
   }
 
   deinit { kill() }
 
   /// Ends it at once, whatever it is doing.
   func kill() {
-    if process.isRunning { Glibc.kill(process.processIdentifier, SIGKILL) }
-    process.waitUntilExit()
+    guard isRunning else { return }
+    isRunning = false
+    Glibc.kill(process.id, SIGKILL)
+    _ = process.wait()
+    close(process.input)
+    close(process.output)
   }
 
   struct Silence: Error {}
 
   /// Has one function of the store called, and waits for what its callback is given.
   func call(_ name: String, _ arguments: [JSONValue]) throws -> JSONValue {
-    try input.fileHandleForWriting.write(
-      contentsOf: Data(JSONValue.object(["name": .string(name), "arguments": .array(arguments)]).serialized() + [0x0a]))
+    let line = JSONValue.object(["name": .string(name), "arguments": .array(arguments)]).serialized() + [0x0a]
+    try FileHandle(fileDescriptor: process.input).write(contentsOf: line)
     while true {
       if let end = received.firstIndex(of: 0x0a) {
         defer { received = Data(received[(end + 1)...]) }
         return try JSONValue(parsing: Array(received[..<end]))
       }
-      let more = output.fileHandleForReading.availableData
-      guard !more.isEmpty else { throw Silence() }
-      received.append(more)
+      guard let more = ChildProcess.read(process.output) else { throw Silence() }
+      received.append(contentsOf: more)
     }
   }
 

@@ -1,0 +1,114 @@
+import Glibc
+import Synchronization
+
+/// A program that a test starts, and the ends of its streams.
+///
+/// Not Foundation's `Process`: with many descriptors open it reads past the end of the list of them and crashes, and it misses
+/// the end of a child now and then when many run at once.
+public struct ChildProcess: Sendable {
+  public struct StartError: Error {
+    public let program: String
+    public let code: Int32
+  }
+
+  /// What became of a program.
+  public struct Ended: Sendable {
+    /// The exit status; 128 and the signal's number when a signal ended it.
+    public let status: Int32
+    public let output: String
+  }
+
+  /// Where standard error goes.
+  public enum Errors: Sendable { case withOutput, apart, inherited }
+
+  public let id: pid_t
+  /// Closed by whoever reads or writes them; -1 for a stream that was not asked for.
+  public let input: Int32, output: Int32, errors: Int32
+
+  /// - Parameters:
+  ///   - arguments: The program's path first.
+  ///   - environment: All of it; nil for this process's own.
+  ///   - takesInput: Whether `input` is a pipe to it; else it reads nothing.
+  public static func start(
+    _ arguments: [String], environment: [String: String]? = nil, takesInput: Bool = false, errors: Errors = .withOutput
+  ) throws -> ChildProcess {
+    try alone.withLock { _ in try startAlone(arguments, environment, takesInput, errors) }
+  }
+
+  /// A pipe that another child inherited would not end with this one.
+  private static let alone = Mutex(())
+
+  private static func startAlone(
+    _ arguments: [String], _ environment: [String: String]?, _ takesInput: Bool, _ errors: Errors
+  ) throws -> ChildProcess {
+    let input = takesInput ? try pipe(arguments[0]) : nil, output = try pipe(arguments[0])
+    let apart = errors == .apart ? try pipe(arguments[0]) : nil
+    defer { for end in [input?.read, output.write, apart?.write] { if let end { close(end) } } }
+    var actions = posix_spawn_file_actions_t(), attributes = posix_spawnattr_t()
+    posix_spawn_file_actions_init(&actions)
+    posix_spawnattr_init(&attributes)
+    defer {
+      posix_spawn_file_actions_destroy(&actions)
+      posix_spawnattr_destroy(&attributes)
+    }
+    if let input {
+      posix_spawn_file_actions_adddup2(&actions, input.read, 0)
+    } else {
+      posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0)
+    }
+    posix_spawn_file_actions_adddup2(&actions, output.write, 1)
+    if errors != .inherited { posix_spawn_file_actions_adddup2(&actions, apart?.write ?? output.write, 2) }
+    var none = sigset_t(), usual = sigset_t()
+    sigemptyset(&none)
+    sigfillset(&usual)
+    posix_spawnattr_setsigmask(&attributes, &none)
+    posix_spawnattr_setsigdefault(&attributes, &usual)
+    posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF))
+    var argv = arguments.map { strdup($0) } + [nil]
+    var envp = environment.map { $0.map { strdup("\($0)=\($1)") } + [nil] }
+    defer { for text in argv + (envp ?? []) { free(text) } }
+    var id: pid_t = 0
+    let code =
+      envp == nil
+      ? posix_spawn(&id, arguments[0], &actions, &attributes, &argv, environ)
+      : posix_spawn(&id, arguments[0], &actions, &attributes, &argv, &envp!)
+    guard code == 0 else {
+      for end in [input?.write, output.read, apart?.read] { if let end { close(end) } }
+      throw StartError(program: arguments[0], code: code)
+    }
+    return ChildProcess(id: id, input: input?.write ?? -1, output: output.read, errors: apart?.read ?? -1)
+  }
+
+  /// Runs a program to its end; what it prints, on either stream, is the output. Blocks.
+  public static func run(_ arguments: [String], environment: [String: String]? = nil) throws -> Ended {
+    let child = try start(arguments, environment: environment)
+    defer { close(child.output) }
+    var text: [UInt8] = []
+    while let more = read(child.output) { text += more }
+    return Ended(status: child.wait(), output: String(decoding: text, as: UTF8.self))
+  }
+
+  /// What comes next from a stream; nil at its end. Blocks.
+  public static func read(_ stream: Int32) -> [UInt8]? {
+    var chunk = [UInt8](repeating: 0, count: 65_536)
+    while true {
+      let count = Glibc.read(stream, &chunk, chunk.count)
+      if count < 0, errno == EINTR { continue }
+      return count > 0 ? Array(chunk[..<count]) : nil
+    }
+  }
+
+  /// Waits for the end and takes the process away: once. Blocks.
+  public func wait() -> Int32 {
+    var status: Int32 = 0
+    while waitpid(id, &status, 0) < 0, errno == EINTR {}
+    return status & 0x7f == 0 ? status >> 8 & 0xff : 128 + status & 0x7f
+  }
+
+  private static func pipe(_ program: String) throws -> (read: Int32, write: Int32) {
+    var ends: [Int32] = [0, 0]
+    guard Glibc.pipe(&ends) == 0 else { throw StartError(program: program, code: errno) }
+    for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
+    return (ends[0], ends[1])
+  }
+}
