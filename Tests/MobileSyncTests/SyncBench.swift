@@ -20,6 +20,13 @@ final class SyncBench: Sendable {
   static let upload: JSONObject = ["fieldlist": ["Name", "Description"], "mergeMode": "OVERWRITE"]
   static let uploadLeave: JSONObject = ["fieldlist": ["Name", "Description"], "mergeMode": "LEAVE_IF_CHANGED"]
 
+  /// Creates that never arrived are sent again at once.
+  static let configuration = {
+    var configuration = SyncConfiguration()
+    configuration.lostCreateWaitMs = 0
+    return configuration
+  }()
+
   let org: SandboxServer
   let clock: ManualSandboxClock
   let store: Store
@@ -33,7 +40,7 @@ final class SyncBench: Sendable {
   ///   - realTime: The org's clock is the real one; else it stands still until it is moved.
   init(
     kind: UploadKind = .collection, accounts: Int = 0, pageSize: Int = 2000, realTime: Bool = false,
-    configuration: SyncConfiguration = SyncConfiguration()
+    configuration: SyncConfiguration = SyncBench.configuration
   ) async throws {
     self.kind = kind
     var sandbox = SandboxConfiguration()

@@ -49,15 +49,11 @@ struct FamilyUpRun {
 
   /// Creates whose outcome stays unknown, by soup.
   private mutating func settleLostCreates() async throws -> [String: Set<Int64>] {
-    let parent = info.parent, children = info.children
-    let parents = LostCreates(
-      fields: parent.fields, plan: plans.parents, soupName: parent.soup,
-      references: SoupReference(soup: children.soup, field: info.parentIdField))
-    let doubtfulParents = try await parents.resolve(&record)
-    let doubtfulChildren = try await LostCreates(
-      fields: children.fields, plan: plans.children, soupName: children.soup
-    ).resolve(&record)
-    return [parent.soup: doubtfulParents].merging([children.soup: doubtfulChildren]) { $0.union($1) }
+    var doubtful: [String: Set<Int64>] = [:]
+    for place in LostCreates.all(of: target, plans) {
+      doubtful[place.soupName, default: []].formUnion(try await place.resolve(&record))
+    }
+    return doubtful
   }
 
   // MARK: One family

@@ -199,6 +199,7 @@ extension SyncManager {
       shared.withLock { _ = $0.queued.remove(start.state.id) }
       switch start.state.type {
       case .syncDown:
+        try await LostCreates.settle(beforeFilling: soups, &record)
         var run = try SyncDownRun(record, previousRunEnded: start.previousRunEnded)
         try await run.perform(into: &record)
       case .syncUp:

@@ -18,6 +18,8 @@ struct CreateCandidate: Sendable {
 enum LostCreateDecision: Sendable, Equatable {
   case adopt(id: String)
   case sendAgain
+  /// It may still appear.
+  case wait
   case inDoubt
 }
 

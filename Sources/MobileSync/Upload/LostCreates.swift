@@ -14,7 +14,7 @@ struct LostCreates {
   /// creates stay in doubt.
   private static let pages = 5
 
-  /// - Returns: Entries that stay in doubt: they are not to be sent.
+  /// - Returns: Entries whose creation stays in doubt, or may still appear: they are not to be sent.
   func resolve(_ record: inout RunRecord) async throws -> Set<Int64> {
     let soup = soupName, plan = plan
     let (journal, batch) = try await record.environment.store.read { snapshot in
@@ -29,8 +29,12 @@ struct LostCreates {
       let indices = open.filter { batch.type($0) == type }
       decisions.merge(try await decide(type, indices, batch, journal, record.environment)) { first, _ in first }
     }
+    let appeared = record.environment.configuration.now() - record.environment.configuration.lostCreateWaitMs
+    for upload in journal where decisions[upload.entryId] == .sendAgain && upload.sentAt > appeared {
+      decisions[upload.entryId] = .wait
+    }
     try await write(decisions, journal, &record)
-    return Set(decisions.filter { $0.value == .inDoubt }.keys)
+    return Set(decisions.filter { $0.value == .inDoubt || $0.value == .wait }.keys)
   }
 
   // MARK: Looking
@@ -133,6 +137,7 @@ struct LostCreates {
         case .inDoubt:
           try LostCreates.mark(upload, in: soup, transaction)
           state.counts.inDoubt += 1
+        case .wait: state.counts.inDoubt += 1
         case .sendAgain, nil:
           try transaction.settle([upload.entryId], in: soup)
         }
