@@ -7,6 +7,7 @@
 
 #include "include/tureen_bridge.h"
 #include "tureen_decoder.h"
+#include "tureen_weak_lua.h"
 
 /* One state's bridge: a userdata in the registry. Its user value 1 is the table of loaded modules. */
 typedef struct tureen_bridge {

@@ -1,5 +1,6 @@
 /* Time for the Lua side: a monotonic clock, and an alarm that makes the bridge's descriptor readable. */
 #include "tureen_bridge_internal.h"
+#include "tureen_limits.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -58,20 +59,26 @@ int tureen_clock_alarm(lua_State *L) {
   return 0;
 }
 
-/* wait(timeoutMs): until the descriptor is readable; below 0 waits without end.                         [-1, +0, e] */
+/* wait(timeoutMs): until the descriptor is readable; below 0 waits without end. Raises at the script's time limit.
+ *                                                                                                        [-1, +0, e] */
 int tureen_clock_wait(lua_State *L) {
   tureen_bridge *bridge = tureen_bridge_self(L);
   lua_Number timeout = luaL_checknumber(L, 1);
   struct pollfd news[] = {{.fd = bridge->host.wait_fd(bridge->host.context), .events = POLLIN},
                           {.fd = bridge->alarm, .events = POLLIN}};
   long long limit = timeout < 0 ? -1 : timeout > 1e15 ? (long long)1e15 : (long long)timeout;
+  int64_t script_left = tureen_meter_left_ms(L);
+  if (script_left >= 0 && (limit < 0 || limit > script_left)) limit = script_left;
   long long end = limit < 0 ? 0 : now_ms() + limit;
   for (;;) {
     long long left = limit < 0 ? INT_MAX : end - now_ms();
     int count = poll(news, 2, left < 0 ? 0 : left > INT_MAX ? INT_MAX : (int)left);
     if (count > 0) return 0;
     if (count < 0 && errno != EINTR) return luaL_error(L, "poll: %s", strerror(errno));
-    if (limit >= 0 && now_ms() >= end) return 0;
+    if (limit >= 0 && now_ms() >= end) {
+      tureen_meter_check(L);
+      return 0;
+    }
   }
 }
 

@@ -1,5 +1,6 @@
 /* The C functions the embedded Lua modules build on. Each has the bridge as upvalue 1, so that states stay apart. */
 #include "tureen_bridge_internal.h"
+#include "tureen_limits.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -128,6 +129,8 @@ static int core_interrupted(lua_State *L) {
 static int core_configure(lua_State *L) {
   tureen_bridge *bridge = tureen_bridge_self(L);
   luaL_checktype(L, 1, LUA_TTABLE);
+  if (tureen_meter_restricts(L))
+    return tureen_raise(L, "restricted", "tureen.configure is not available to a restricted script (--restricted)");
   tureen_buffer *text = tureen_buffer_new(L);
   tureen_json_encode(L, 1, "options", text);
   tureen_bytes_free(&bridge->refusal);
@@ -252,6 +255,17 @@ static int core_is_record(lua_State *L) {
   return 1;
 }
 
+/* is_error(value) -> whether it is an error of the bridge                                               [-1, +1, e] */
+static int core_is_error(lua_State *L) {
+  int is_error = 0;
+  if (lua_istable(L, 1) && lua_getmetatable(L, 1)) {
+    luaL_getmetatable(L, TUREEN_ERROR_TYPE);
+    is_error = lua_rawequal(L, -1, -2);
+  }
+  lua_pushboolean(L, is_error);
+  return 1;
+}
+
 /* import(name) -> module. Upvalues: bridge, core.                                                       [-1, +1, e] */
 static int core_import(lua_State *L) {
   tureen_module_import(L, lua_upvalueindex(1), lua_upvalueindex(2), luaL_checkstring(L, 1));
@@ -266,7 +280,7 @@ void tureen_core_push(lua_State *L) {
       {"interrupted", core_interrupted}, {"configure", core_configure}, {"report", core_report},
       {"on_main", core_on_main},     {"traceback", core_traceback}, {"raise", core_raise},
       {"array", core_array},         {"is_array", core_is_array},   {"encode", core_encode},
-      {"decode", core_decode},       {"is_record", core_is_record}, {"to_base64", tureen_to_base64},
+      {"decode", core_decode},       {"is_record", core_is_record}, {"is_error", core_is_error}, {"to_base64", tureen_to_base64},
       {"from_base64", tureen_from_base64}, {NULL, NULL}};
   int bridge = lua_gettop(L);
   lua_createtable(L, 0, 24);

@@ -6,6 +6,8 @@
 #include <lua5.4/lua.h>
 #include <stddef.h>
 
+#include "tureen_weak_lua.h"
+
 /* Deepest nesting taken in either direction. Bounds the C stack: a level costs a few hundred bytes. */
 #define TUREEN_JSON_DEPTH 1000
 
@@ -17,6 +19,8 @@
 typedef struct tureen_buffer {
   char *data;
   size_t length, capacity;
+  lua_Alloc allocate; /* the state's: what a script encodes counts as its memory */
+  void *context;
 } tureen_buffer;
 
 /* Pushes an empty buffer.                                                                               [-0, +1, e] */

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "tureen_bridge_internal.h"
+#include "tureen_limits.h"
 
 /* Copies the text at `index` for Swift; without memory the message is lost, the status is not.          [-0, +0, -] */
 static void copy_text(lua_State *L, int index, tureen_bytes *out) {
@@ -18,24 +19,42 @@ static void copy_text(lua_State *L, int index, tureen_bytes *out) {
 static int open_protected(lua_State *L) {
   const tureen_host *host = lua_touserdata(L, 1);
   int *is_owned = lua_touserdata(L, 2);
-  luaL_openlibs(L);
+  if (tureen_meter_restricts(L)) tureen_restrict_libraries(L);
+  else luaL_openlibs(L);
   luaL_getsubtable(L, LUA_REGISTRYINDEX, LUA_LOADED_TABLE);
   *is_owned = 1;
   tureen_bridge_open(L, host);
   lua_setfield(L, -2, "tureen");
+  if (tureen_meter_of(L) != NULL) tureen_restrict_escapes(L);
   return 0;
 }
 
-struct lua_State *tureen_state_open(const tureen_host *host, tureen_bytes *error) {
+static int has_limits(const tureen_limits *limits) {
+  if (limits == NULL) return 0;
+  return limits->memory_bytes != 0 || limits->instructions != 0 || limits->time_ms != 0 || limits->is_restricted;
+}
+
+/* Notes which limit was reached, and where; 0 when none was. */
+static int copy_limit(lua_State *L, tureen_bytes *out) {
+  char text[320];
+  if (!tureen_meter_message(tureen_meter_of(L), text, sizeof text)) return 0;
+  free(out->data);
+  out->data = strdup(text);
+  out->length = out->data == NULL ? 0 : strlen(text);
+  return 1;
+}
+
+struct lua_State *tureen_state_open(const tureen_host *host, const tureen_limits *limits, tureen_bytes *error) {
   int is_owned = 0;
-  lua_State *L = luaL_newstate();
+  lua_State *L = has_limits(limits) ? tureen_meter_open(limits) : luaL_newstate();
   if (L != NULL) {
     lua_pushcfunction(L, open_protected);
     lua_pushlightuserdata(L, (void *)host);
     lua_pushlightuserdata(L, &is_owned);
     if (lua_pcall(L, 2, 0, 0) == LUA_OK) return L;
     copy_text(L, -1, error);
-    lua_close(L);
+    copy_limit(L, error);
+    tureen_meter_close(L);
   }
   if (!is_owned) host->release(host->context);
   return NULL;
@@ -86,8 +105,9 @@ static int run_protected(lua_State *L) {
   script *s = lua_touserdata(L, 1);
   lua_settop(L, 0);
   set_arg(L, s);
-  int status = s->path != NULL ? luaL_loadfilex(L, s->path, NULL)
-                               : luaL_loadbufferx(L, s->text, s->length, s->name, NULL);
+  const char *mode = tureen_meter_restricts(L) ? "t" : NULL;
+  int status = s->path != NULL ? luaL_loadfilex(L, s->path, mode)
+                               : luaL_loadbufferx(L, s->text, s->length, s->name, mode);
   if (status != LUA_OK) {
     s->status = 2;
     return 1; /* the message */
@@ -103,6 +123,7 @@ static int run(lua_State *L, script *s, tureen_bytes *error) {
   error->data = NULL;
   error->length = 0;
   int top = lua_gettop(L);
+  if (tureen_meter_of(L) != NULL) tureen_meter_start(tureen_meter_of(L));
   if (!lua_checkstack(L, 4)) return 1;
   lua_pushcfunction(L, describe);
   lua_pushcfunction(L, run_protected);
@@ -111,6 +132,7 @@ static int run(lua_State *L, script *s, tureen_bytes *error) {
   if (status != LUA_OK) s->status = 1;
   if (s->status != 0) copy_text(L, -1, error);
   else if (tureen_bridge_failed(L)) s->status = 1;
+  if (copy_limit(L, error)) s->status = 3;
   lua_settop(L, top);
   return s->status;
 }
@@ -127,4 +149,9 @@ int tureen_state_run_text(struct lua_State *L, const char *text, size_t length, 
   return run(L, &s, error);
 }
 
-void tureen_state_close(struct lua_State *L) { lua_close(L); }
+int tureen_state_limit(struct lua_State *L) {
+  const tureen_meter *meter = tureen_meter_of(L);
+  return meter == NULL ? TUREEN_LIMIT_NONE : meter->reached;
+}
+
+void tureen_state_close(struct lua_State *L) { tureen_meter_close(L); }

@@ -1,5 +1,6 @@
 /* What encoder and decoder share: the buffer, the array mark, the error value. */
 #include "tureen_decoder.h"
+#include "tureen_limits.h"
 
 #include <stdarg.h>
 #include <stdlib.h>
@@ -7,7 +8,7 @@
 static const char buffer_type[] = "tureen.buffer";
 
 void tureen_buffer_free(tureen_buffer *buffer) {
-  free(buffer->data);
+  if (buffer->data != NULL) buffer->allocate(buffer->context, buffer->data, buffer->capacity, 0);
   buffer->data = NULL;
   buffer->length = buffer->capacity = 0;
 }
@@ -21,6 +22,7 @@ tureen_buffer *tureen_buffer_new(lua_State *L) {
   tureen_buffer *buffer = lua_newuserdatauv(L, sizeof *buffer, 0);
   buffer->data = NULL;
   buffer->length = buffer->capacity = 0;
+  buffer->allocate = lua_getallocf(L, &buffer->context);
   luaL_setmetatable(L, buffer_type);
   return buffer;
 }
@@ -30,7 +32,12 @@ char *tureen_buffer_reserve(lua_State *L, tureen_buffer *buffer, size_t more) {
   if (more > SIZE_MAX / 4 || buffer->length > SIZE_MAX / 4) luaL_error(L, "not enough memory");
   size_t capacity = buffer->capacity < 256 ? 256 : buffer->capacity * 2;
   while (capacity - buffer->length < more) capacity *= 2;
-  char *data = realloc(buffer->data, capacity);
+  tureen_meter_check(L); /* a table that holds itself many times over makes text without end */
+  char *data = buffer->allocate(buffer->context, buffer->data, buffer->capacity, capacity);
+  if (data == NULL) {
+    lua_gc(L, LUA_GCCOLLECT, 0);
+    data = buffer->allocate(buffer->context, buffer->data, buffer->capacity, capacity);
+  }
   if (data == NULL) luaL_error(L, "not enough memory");
   buffer->data = data;
   buffer->capacity = capacity;

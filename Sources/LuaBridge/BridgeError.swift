@@ -60,6 +60,8 @@ extension BridgeError {
   /// The codes of the domain `bridge`. `invalidArguments` is raised by the Lua modules as well.
   public enum Code: String, CaseIterable, Sendable {
     case invalidArguments, unknownService, unknownAction, mailboxFull, interrupted, closed, abandoned, cancelled, `internal`
+    /// Of scripts that run under limits.
+    case restricted, memoryLimit
     /// Of tasks; the Lua modules make them.
     case raised, timeout
   }

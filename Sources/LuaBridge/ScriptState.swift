@@ -12,6 +12,8 @@ public final class ScriptState {
     case failed(message: String)
     /// The file cannot be read, or is not Lua.
     case notRunnable(message: String)
+    /// The script reached one of its limits; the message says where, which one, and the option of `tureen run` that sets it.
+    case limitReached(ScriptLimits.Kind, message: String)
   }
 
   /// The way in, for `interrupt`.
@@ -19,16 +21,18 @@ public final class ScriptState {
   private var state: OpaquePointer?
 
   /// - Throws: when there is no memory or no descriptor for it. The host is shut down then.
-  public convenience init(host: any BridgeHost) throws(BridgeError) {
-    try self.init(bridge: Bridge(host: host))
+  public convenience init(host: any BridgeHost, limits: ScriptLimits = ScriptLimits()) throws(BridgeError) {
+    try self.init(bridge: Bridge(host: host), limits: limits)
   }
 
-  package init(bridge: Bridge) throws(BridgeError) {
+  package init(bridge: Bridge, limits: ScriptLimits = ScriptLimits()) throws(BridgeError) {
     self.bridge = bridge
-    var table = bridge.makeTable()
+    var table = bridge.makeTable(), limitTable = limits.table
     var error = tureen_bytes(data: nil, length: 0)
-    guard let state = tureen_state_open(&table, &error) else {
-      throw .bridge(.internal, Self.take(&error) ?? "no memory for a Lua state", isRetryable: true)
+    guard let state = tureen_state_open(&table, &limitTable, &error) else {
+      let reason = Self.take(&error) ?? "no memory for a Lua state"
+      guard limits.memory != nil else { throw .bridge(.internal, reason, isRetryable: true) }
+      throw .bridge(.memoryLimit, "the memory limit is too small for Lua and its modules (--memory-limit): \(reason)")
     }
     self.state = state
   }
@@ -80,6 +84,7 @@ public final class ScriptState {
     switch status {
     case 0: return .done
     case 2: return .notRunnable(message: message)
+    case 3: return .limitReached(ScriptLimits.Kind(rawValue: tureen_state_limit(state)) ?? .time, message: message)
     default: return .failed(message: message)
     }
   }

@@ -6,6 +6,11 @@ import RestClient
 extension Host {
   public func network(_ call: ActionCall, onUpdate: @escaping @Sendable (CallUpdate) -> Void) throws {
     var given = try NetworkRequest(call)
+    guard given.files.isEmpty || !isRestricted else {
+      throw BridgeError(
+        domain: "bridge", code: BridgeError.Code.restricted.rawValue,
+        message: "argument 'fileParams' is not available to a restricted script (--restricted)")
+    }
     given.userAgent = userAgent
     let request = given
     let client = try core().client

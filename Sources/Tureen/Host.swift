@@ -102,6 +102,9 @@ public final class Host: BridgeHost {
     }
   }
 
+  /// Whether scripts are kept from this machine's files.
+  var isRestricted: Bool { state.withLock { $0.settings.isRestricted } }
+
   /// What the server reads about this program: name, version, and the features scripts have registered.
   var userAgent: String {
     let features = state.withLock { $0.features.sorted() }

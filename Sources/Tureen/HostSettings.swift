@@ -29,6 +29,10 @@ public struct HostSettings: Sendable {
   /// Whether scripts that ask for the credentials get the refresh token too. Never set by a script or a file.
   public var allowsRefreshToken = false
 
+  /// Whether scripts are kept from the files of this machine: `sendRequest` then takes no `fileParams`. Never set by a script or
+  /// a file. See `ScriptLimits.isRestricted` for the rest.
+  public var isRestricted = false
+
   public init() {}
 
   /// Keys of `tureen.configure` and of `bootconfig.json` that are Tureen's own.
@@ -77,6 +81,7 @@ public struct HostSettings: Sendable {
     configDirectory = configDirectory ?? other.configDirectory
     embeddedSandbox = embeddedSandbox ?? other.embeddedSandbox
     allowsRefreshToken = allowsRefreshToken || other.allowsRefreshToken
+    isRestricted = isRestricted || other.isRestricted
     services.merge(other.services) { mine, _ in mine }
   }
 

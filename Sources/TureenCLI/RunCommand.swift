@@ -21,6 +21,7 @@ struct RunCommand: ParsableCommand {
         64   wrong usage
         66   the script cannot be read
         69   the sandbox org cannot be started
+        77   the script reached one of its limits; the message says which and where
         78   a configuration file is wrong; the message names file, line and key
         130  interrupted: syncs were stopped at a page boundary and saved as STOPPED
       """)
@@ -36,6 +37,9 @@ struct RunCommand: ParsableCommand {
 
   @Flag(help: "No progress bar.")
   var quiet = false
+
+  @OptionGroup(title: "Scripts of others")
+  var limits: LimitOptions
 
   @Argument(help: "The Lua script.")
   var script: String
@@ -68,6 +72,7 @@ struct RunCommand: ParsableCommand {
     settings.org = org
     let slash = script.lastIndex(of: "/")
     settings.configDirectory = slash.map { String(script[..<$0]) }.map { $0.isEmpty ? "/" : $0 } ?? "."
+    settings.isRestricted = limits.restricted
     settings.embeddedSandbox = { home in try sandbox.credentials(home: home) }
     settings.services["tureen.sandbox"] = { action, arguments in try sandbox.perform(action, arguments) }
     return settings
@@ -75,7 +80,21 @@ struct RunCommand: ParsableCommand {
 
   /// Runs the script on this thread; signals are watched on another.
   private func runScript(_ observed: ObservedHost, _ host: Host, _ display: SyncDisplay) throws -> Int32 {
-    let state = try ScriptState(host: observed), bridge = state.bridge
+    let state: ScriptState
+    do {
+      state = try ScriptState(host: observed, limits: limits.values)
+    } catch {
+      complain(error.message)
+      return error.code == BridgeError.Code.memoryLimit.rawValue ? ExitStatus.limitReached : ExitStatus.scriptFailed
+    }
+    let bridge = state.bridge
+    let overtime = limits.timeLimit.map { limit in
+      Overtime(seconds: limit.seconds) {
+        display.clear()
+        host.stopSyncs()
+        host.shutdown()
+      }
+    }
     let interrupts = InterruptWatch {
       display.clear()
       host.stopSyncs()
@@ -85,9 +104,13 @@ struct RunCommand: ParsableCommand {
     let outcome = state.run(file: script, arguments: arguments)
     display.finish()
     state.close()
+    overtime?.cancel()
     if interrupts.happened { return ExitStatus.interrupted }
     switch outcome {
     case .done: return 0
+    case .limitReached(_, let message):
+      complain(message)
+      return ExitStatus.limitReached
     case .notRunnable(let message), .failed(let message):
       if !message.isEmpty { complain(message) }
       return ExitStatus.scriptFailed

@@ -1,4 +1,5 @@
 import ArgumentParser
+import Glibc
 import Tureen
 
 /// The command line: options in, exit status out. What it does is done elsewhere.
@@ -6,6 +7,7 @@ import Tureen
 struct TureenCommand: ParsableCommand {
   static func main() {
     LogSetup.standardError()
+    signal(SIGPIPE, SIG_IGN)  // what nobody reads any more is dropped, not the command
     main(nil)
   }
 
@@ -35,6 +37,7 @@ enum ExitStatus {
   static let storeFailed: Int32 = 1
   static let scriptNotFound: Int32 = 66
   static let unavailable: Int32 = 69
+  static let limitReached: Int32 = 77
   static let configuration: Int32 = 78
   static let interrupted: Int32 = 130
 }

@@ -18,7 +18,7 @@ import Testing
   private func message(_ outcome: ScriptState.Outcome) -> String {
     switch outcome {
     case .done: "done"
-    case .failed(let message), .notRunnable(let message): message
+    case .failed(let message), .notRunnable(let message), .limitReached(_, let message): message
     }
   }
 

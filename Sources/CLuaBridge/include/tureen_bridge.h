@@ -89,20 +89,35 @@ int tureen_bridge_existing(struct lua_State *_Nonnull L);
 /* 1 when an error was left to the default tureen.onerror since the bridge was opened. Never raises.     [-0, +0, -] */
 int tureen_bridge_failed(struct lua_State *_Nonnull L);
 
+/* Which limit a script has reached. */
+enum { TUREEN_LIMIT_NONE = 0, TUREEN_LIMIT_MEMORY = 1, TUREEN_LIMIT_INSTRUCTIONS = 2, TUREEN_LIMIT_TIME = 3 };
+
+/* What a script may use; 0: as much as it wants. A script that reaches a limit ends, whatever it catches. */
+typedef struct tureen_limits {
+  uint64_t memory_bytes; /* of Lua's allocator, the libraries and modules included */
+  uint64_t instructions; /* of Lua's virtual machine; counted in steps of 1,000 */
+  uint64_t time_ms;      /* from the first script on, waiting included */
+  int is_restricted;     /* without files, processes, loaders and `debug` */
+} tureen_limits;
+
 /* A state with the standard libraries and the bridge, `tureen` loaded but not a global; NULL with a message in *error
- * when there is no memory. Owns *host, also when it fails. Never raises. */
-struct lua_State *_Nullable tureen_state_open(const tureen_host *_Nonnull host, tureen_bytes *_Nonnull error);
+ * when there is no memory. `limits` may be NULL. Owns *host, also when it fails. Never raises. */
+struct lua_State *_Nullable tureen_state_open(const tureen_host *_Nonnull host, const tureen_limits *_Nullable limits,
+                                              tureen_bytes *_Nonnull error);
 
 /* Runs a script file with its arguments in `arg` and `...`, then polls until nothing is pending. A leading '#' line is
  * skipped. Returns 0 when all went well; 1 with a message (and traceback) in *error when the script failed; 2 when it
- * could not be read or compiled. A callback's error that tureen.onerror reported already gives 1 and an empty message.
- * Never raises. */
+ * could not be read or compiled; 3 when it reached a limit, with where and which in *error. A callback's error that
+ * tureen.onerror reported already gives 1 and an empty message. Never raises. */
 int tureen_state_run_file(struct lua_State *_Nonnull L, const char *_Nonnull path, int count,
                           const char *_Nonnull const *_Nullable arguments, tureen_bytes *_Nonnull error);
 
 /* The same for a script's text; `name` as Lua's chunk names, "=repl" or "@file". */
 int tureen_state_run_text(struct lua_State *_Nonnull L, const char *_Nonnull text, size_t length,
                           const char *_Nonnull name, tureen_bytes *_Nonnull error);
+
+/* The limit the state's scripts have reached, TUREEN_LIMIT_...                                          [-0, +0, -] */
+int tureen_state_limit(struct lua_State *_Nonnull L);
 
 /* Closes the state and with it the bridge; safe with calls in flight. */
 void tureen_state_close(struct lua_State *_Nonnull L);

@@ -33,7 +33,7 @@ end
 
 --- What a task that raised gives those who wait for it: an error table, with the traceback.
 local function as_error(err, traceback)
-  if type(err) ~= "table" or getmetatable(err) ~= core.error_type then
+  if not core.is_error(err) then
     err = calls.new_error("raised", tostring(err), { value = err })
   end
   if err.traceback == nil then err.traceback = traceback end
