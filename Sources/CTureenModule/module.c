@@ -5,6 +5,8 @@
 #include "tureen.h"
 #include "tureen_bridge.h"
 
+#pragma weak luaL_error
+
 /* Makes a bridge to a host set up from the environment, in the Swift target Tureen: 1, or 0 when it cannot. */
 extern int tureen_default_host(tureen_host *out);
 

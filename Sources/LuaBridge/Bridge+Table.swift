@@ -42,9 +42,7 @@ extension Bridge {
       })
   }
 
-  private static func from(_ context: UnsafeMutableRawPointer?) -> Bridge {
-    Unmanaged<Bridge>.fromOpaque(context!).takeUnretainedValue()
-  }
+  private static func from(_ context: UnsafeMutableRawPointer?) -> Bridge { of(context!) }
 
   private func call(_ request: tureen_request) throws(BridgeError) -> Int64 {
     try call(

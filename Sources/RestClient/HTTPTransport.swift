@@ -40,7 +40,7 @@ public final class HTTPTransport: Sendable {
     self.configuration = configuration
     // One thread moves several hundred MB a second; more would only wake each other. Not the process-wide group:
     // that one cannot be ended, and a library that is unloaded must leave no thread behind.
-    group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
+    group = ProgramSignals.makeGroup()
     client = HTTPClient(eventLoopGroupProvider: .shared(group), configuration: Self.settings(configuration))
   }
 

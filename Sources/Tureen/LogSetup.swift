@@ -1,4 +1,5 @@
 import Logging
+import Synchronization
 
 /// Where the core's log goes when nobody else has decided: to stderr, and only what `TUREEN_LOG` asks for.
 ///
@@ -6,11 +7,29 @@ import Logging
 /// its logging itself and does not call this.
 public enum LogSetup {
   /// Levels: `trace`, `debug`, `info`, `notice`, `warning`, `error` (the default), `critical`. Safe to call again.
-  public static func standardError() { _ = once }
+  public static func standardError() {
+    set { $0 ?? .error }
+    _ = once
+  }
+
+  /// For programs that embed the library: nothing is written, unless `TUREEN_LOG` is set. A Lua state of the same process that
+  /// wants the log on stderr still gets it. Safe to call again.
+  static func silent() {
+    set { $0 }
+    _ = once
+  }
+
+  /// What is written from this level on; nil: nothing.
+  private static let threshold = Mutex<Logger.Level?>(nil)
+
+  private static func set(_ choice: (Logger.Level?) -> Logger.Level?) {
+    let asked = Environment["TUREEN_LOG"].flatMap { Logger.Level(rawValue: $0.lowercased()) }
+    threshold.withLock { $0 = asked ?? choice($0) }
+  }
 
   private static let once: Void = {
-    let level = Environment["TUREEN_LOG"].flatMap { Logger.Level(rawValue: $0.lowercased()) } ?? .error
     LoggingSystem.bootstrap { label in
+      guard let level = threshold.withLock({ $0 }) else { return SwiftLogNoOpLogHandler() }
       var handler = StreamLogHandler.standardError(label: label)
       handler.logLevel = level
       return handler

@@ -1,10 +1,131 @@
-/* What libtureen.so offers to programs that have Lua inside them. */
+/* What libtureen.so offers to programs: a host of their own, without Lua, and the way into a Lua state they have.
+ *
+ *     tureen *t;
+ *     if (tureen_open("{\"home\": \"/var/lib/kiosk\"}", &t, NULL) != TUREEN_OK) ...
+ *     tureen_exec(t, "com.salesforce.smartstore", "pgSoupExists", "{\"soupName\": \"people\"}", on_answer, NULL, NULL);
+ *     while (tureen_pending(t) > 0) tureen_poll(t, -1);
+ *     tureen_free(t);
+ *
+ * The library keeps nothing outside its handles, installs no signal handlers, leaves signals to the program's own threads and
+ * writes to neither stdout nor stderr, unless TUREEN_LOG in the environment asks for a log. Any number of hosts may be open at
+ * once; two of one home see each other's stores as two processes would. A handle does not survive fork(): open it in the child.
+ *
+ * Threads: every function may be called from any thread, also from several at once, except where it says otherwise. Callbacks
+ * run inside tureen_poll, tureen_close and tureen_free alone, on the thread that called; never two of a host at once. A
+ * callback may call everything but tureen_poll of its own host. It must return: no longjmp, no C++ exception through it.
+ *
+ * All text is UTF-8; what callbacks get ends with a zero byte and lives until they return. Services, actions, their arguments
+ * and answers: bridge-spec/actions. Errors are JSON objects {domain, code, message, retryable, ...}: bridge-spec/errors.json. */
 #ifndef TUREEN_H
 #define TUREEN_H
+
+#include <stddef.h>
+#include <stdint.h>
 
 #ifdef __cplusplus
 extern "C" {
 #endif
+
+/* The version this header belongs to; tureen_version() is the library's. */
+#define TUREEN_VERSION "0.1.0"
+
+/* A host: stores, syncs and the client of one org. */
+typedef struct tureen tureen;
+
+/* What functions return; all that went wrong is below 0. */
+enum {
+  TUREEN_OK = 0,
+  TUREEN_MISUSE = -1,    /* an argument is NULL or wrong, or a call stands where it must not */
+  TUREEN_CLOSED = -2,    /* the handle is closed */
+  TUREEN_NO_MEMORY = -3, /* nothing was done */
+  TUREEN_REFUSED = -4,   /* the host says why in *error */
+  TUREEN_SYSTEM = -5     /* the system refused, and errno says why */
+};
+
+/* What an answer is. The first two end the call; each call that was accepted ends once. */
+enum {
+  TUREEN_ANSWER_RESULT = 1,  /* json is the result; of a sync its state, DONE or STOPPED */
+  TUREEN_ANSWER_ERROR = 2,   /* json is the error; of a sync that FAILED with its state under "sync" */
+  TUREEN_ANSWER_PROGRESS = 3 /* json is what has changed: the state of a running sync, the changes an observer saw */
+};
+
+/* Hears what becomes of a call. `kind` is one of TUREEN_ANSWER_...; `length` leaves the zero byte out. */
+typedef void (*tureen_on_answer)(tureen *t, int64_t call, int kind, const char *json, size_t length, void *user);
+
+/* Hears of an event; `json` is its detail. */
+typedef void (*tureen_on_event)(tureen *t, const char *event, const char *json, size_t length, void *user);
+
+/* Opens a host. Reaches for no network and opens no store: that happens with the first call that needs it.
+ *
+ * options  JSON object with the settings of tureen.configure: home, org, credentials, apiVersion, config, recover and the
+ *          keys of encrypted stores. NULL or "{}": what the environment says, else the defaults. The org "sandbox" is one that
+ *          `tureen sandbox` serves under the same home.
+ * out      gets the handle, NULL on failure.
+ * error    NULL, or gets a text for tureen_text_free: the error as JSON; NULL on success.
+ * Returns TUREEN_OK, TUREEN_MISUSE (out is NULL), TUREEN_REFUSED (options or configuration files), TUREEN_NO_MEMORY. */
+int tureen_open(const char *options, tureen **out, char **error);
+
+/* Closes a host: refuses new calls, stops its syncs at their next page, closes stores and connections, waits for all of it,
+ * and answers every call that is still open with the error bridge/closed, on this thread, before it returns. Always returns:
+ * requests on their way are broken off.
+ *
+ * From inside a callback it does the same at once; the tureen_poll around it then returns. While another thread is in
+ * tureen_poll, it waits until the callback that runs there has returned. A second call does nothing; on another thread it waits
+ * for the first. Afterwards every function but tureen_free answers TUREEN_CLOSED. The descriptor is closed, so take it out of
+ * your loop before. Returns TUREEN_OK, or TUREEN_MISUSE for NULL. */
+int tureen_close(tureen *t);
+
+/* Closes the host if it is open, and gives the handle back: the last use of it. No other thread may be in a function of this
+ * host, or enter one. Inside a callback the memory goes when the function around it returns. NULL is fine. */
+void tureen_free(tureen *t);
+
+/* A descriptor that is readable while tureen_poll would deliver something, for poll(2) and its like. Do not read from it or
+ * close it; it stays the same until tureen_close. Returns it, TUREEN_CLOSED or TUREEN_MISUSE. */
+int tureen_fd(tureen *t);
+
+/* Runs the callbacks that wait. Sleeps for the first one `timeout_ms` at most, without end when that is below 0; a signal
+ * handler of the program's ends the sleep. What arrives meanwhile is left for the next time.
+ *
+ * One thread at a time; it may be another each time. Returns how many messages were delivered; TUREEN_CLOSED, also when the
+ * host is closed meanwhile; TUREEN_MISUSE when t is NULL, inside a callback of this host, or while another thread polls;
+ * TUREEN_SYSTEM. */
+int tureen_poll(tureen *t, int timeout_ms);
+
+/* Makes a call: what it has to say comes through `answer`, never inside this function. Never blocks.
+ *
+ * arguments  JSON object; NULL for none. `isGlobalStore` and `storeName` in it choose the store. Calls of one store are carried
+ *            out in the order they were made.
+ * answer     NULL when nobody wants to know.
+ * error      NULL, or gets a text for tureen_text_free when the call is refused.
+ * Returns the call's id, above 0; or TUREEN_REFUSED (too many calls wait), TUREEN_CLOSED, TUREEN_MISUSE (a NULL),
+ * TUREEN_NO_MEMORY; `answer` is then never called. An unknown service or action and wrong arguments are answers. */
+int64_t tureen_exec(tureen *t, const char *service, const char *action, const char *arguments, tureen_on_answer answer,
+                    void *user, char **error);
+
+/* Gives up a call as far as that can be done: a sync stops at its next page, a request is broken off. It is answered all the
+ * same. Ids of calls that have ended are fine. Returns TUREEN_OK, TUREEN_CLOSED or TUREEN_MISUSE. */
+int tureen_cancel(tureen *t, int64_t call);
+
+/* How many calls will still be answered; observers (pgObserve) that are open count. TUREEN_CLOSED, TUREEN_MISUSE. */
+int64_t tureen_pending(tureen *t);
+
+/* Calls `listener` for each event of that name: bridge-spec/events. A sync's event comes after the answer it belongs to.
+ * Listeners are called in the order they were added; one added while an event is told waits for the next.
+ * Returns a number above 0 for tureen_unlisten; TUREEN_MISUSE (a NULL, an empty name), TUREEN_CLOSED, TUREEN_NO_MEMORY. */
+int64_t tureen_listen(tureen *t, const char *event, tureen_on_event listener, void *user);
+
+/* Ends that. When another thread is in tureen_poll the listener may just be running. Unknown numbers are fine.
+ * Returns TUREEN_OK, TUREEN_CLOSED or TUREEN_MISUSE. */
+int tureen_unlisten(tureen *t, int64_t listener);
+
+/* The library's version. Constant. */
+const char *tureen_version(void);
+
+/* What a status means, in English; for numbers from 0 on "ok". Constant. */
+const char *tureen_status_text(int64_t status);
+
+/* Frees a text this library gave. NULL is fine. */
+void tureen_text_free(char *text);
 
 struct lua_State;
 

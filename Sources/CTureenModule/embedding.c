@@ -1,0 +1,252 @@
+/* The C API of tureen.h: handles, calls and listeners over the same functions the Lua bridge is given. */
+#include "embedding.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#define PUBLIC __attribute__((visibility("default")))
+
+/* Gives the text of a refusal to whoever asked for it. */
+static void hand_over(tureen_bytes *refusal, char **error) {
+  if (error != NULL && refusal->data != NULL) *error = tureen_text_of(refusal);
+  else free(refusal->data);
+}
+
+PUBLIC int tureen_open(const char *options, tureen **out, char **error) {
+  if (error != NULL) *error = NULL;
+  if (out == NULL) return TUREEN_MISUSE;
+  *out = NULL;
+  tureen *t = calloc(1, sizeof *t);
+  if (t == NULL) return TUREEN_NO_MEMORY;
+  tureen_bytes refusal = {NULL, 0};
+  if (options == NULL) options = "{}";
+  if (!tureen_embedded_host(options, strlen(options), &t->host, &refusal)) {
+    free(t);
+    hand_over(&refusal, error);
+    return TUREEN_REFUSED;
+  }
+  pthread_mutex_init(&t->lock, NULL);
+  pthread_cond_init(&t->changed, NULL);
+  t->fd = t->host.wait_fd(t->host.context);
+  *out = t;
+  return TUREEN_OK;
+}
+
+static void destroy(tureen *t) {
+  while (t->listeners != NULL) {
+    event_listener *next = t->listeners->next;
+    free(t->listeners);
+    t->listeners = next;
+  }
+  free(t->calls.buckets);
+  pthread_cond_destroy(&t->changed);
+  pthread_mutex_destroy(&t->lock);
+  free(t);
+}
+
+/* Leaves a function that runs callbacks, with the lock held; it is not afterwards. */
+static void leave(tureen *t) {
+  int is_last = --t->depth == 0 && t->is_freed;
+  pthread_cond_broadcast(&t->changed);
+  pthread_mutex_unlock(&t->lock);
+  if (is_last) destroy(t);
+}
+
+PUBLIC int tureen_close(tureen *t) {
+  if (t == NULL) return TUREEN_MISUSE;
+  pthread_t self = pthread_self();
+  pthread_mutex_lock(&t->lock);
+  if (t->is_closed) {
+    /* Inside a callback of the close at work, or of the poll it waits for, there is nothing to wait for. */
+    int is_inside = pthread_equal(t->closer, self) || (t->is_polling && pthread_equal(t->poller, self));
+    while (!t->is_released && !is_inside) pthread_cond_wait(&t->changed, &t->lock);
+    pthread_mutex_unlock(&t->lock);
+    return TUREEN_OK;
+  }
+  t->is_closed = 1;
+  t->closer = self;
+  t->depth++;
+  if (t->is_polling && !pthread_equal(t->poller, self)) {
+    t->host.wake(t->host.context);
+    while (t->is_polling) pthread_cond_wait(&t->changed, &t->lock);
+  }
+  pthread_mutex_unlock(&t->lock);
+  t->host.release(t->host.context);
+  tureen_answer_all_closed(t);
+  pthread_mutex_lock(&t->lock);
+  t->is_released = 1;
+  leave(t);
+  return TUREEN_OK;
+}
+
+PUBLIC void tureen_free(tureen *t) {
+  if (t == NULL) return;
+  tureen_close(t);
+  pthread_mutex_lock(&t->lock);
+  t->is_freed = 1;
+  t->depth++;
+  leave(t);
+}
+
+PUBLIC int tureen_fd(tureen *t) {
+  if (t == NULL) return TUREEN_MISUSE;
+  pthread_mutex_lock(&t->lock);
+  int fd = t->is_closed ? TUREEN_CLOSED : t->fd;
+  pthread_mutex_unlock(&t->lock);
+  return fd;
+}
+
+/* Sleeps until there is news, the time is over or a signal came; 0 when the system refuses. */
+static int sleep_for_news(int fd, int timeout_ms) {
+  struct pollfd news = {.fd = fd, .events = POLLIN};
+  return poll(&news, 1, timeout_ms < 0 ? -1 : timeout_ms) >= 0 || errno == EINTR;
+}
+
+/* Takes the next message: 1, or 0 when none waits or the host is closed. */
+static int take(tureen *t, tureen_message *message) {
+  pthread_mutex_lock(&t->lock);
+  int is_open = !t->is_closed;
+  pthread_mutex_unlock(&t->lock);
+  /* Nobody but this thread releases the host while it polls. */
+  return is_open && t->host.take(t->host.context, message);
+}
+
+PUBLIC int tureen_poll(tureen *t, int timeout_ms) {
+  if (t == NULL) return TUREEN_MISUSE;
+  pthread_mutex_lock(&t->lock);
+  int refusal = t->is_closed ? TUREEN_CLOSED : t->is_polling ? TUREEN_MISUSE : TUREEN_OK;
+  if (refusal != TUREEN_OK) {
+    pthread_mutex_unlock(&t->lock);
+    return refusal;
+  }
+  t->is_polling = 1;
+  t->poller = pthread_self();
+  t->depth++;
+  pthread_mutex_unlock(&t->lock);
+
+  int delivered = 0, can_sleep = sleep_for_news(t->fd, timeout_ms), reason = errno;
+  tureen_message message;
+  for (int64_t waiting = t->host.waiting(t->host.context); waiting > 0 && take(t, &message); waiting--) {
+    tureen_deliver(t, &message);
+    if (delivered < INT_MAX) delivered++;
+  }
+
+  pthread_mutex_lock(&t->lock);
+  t->is_polling = 0;
+  if (t->is_closed) delivered = TUREEN_CLOSED;
+  leave(t);
+  if (delivered >= 0 && !can_sleep) errno = reason;
+  return delivered >= 0 && !can_sleep ? TUREEN_SYSTEM : delivered;
+}
+
+/* A call that is ready to be accepted; NULL without memory. */
+static pending_call *new_call(const char *service, tureen_on_answer answer, void *user) {
+  pending_call *call = calloc(1, sizeof *call);
+  if (call == NULL) return NULL;
+  call->answer = answer;
+  call->user = user;
+  call->is_sync = strcmp(service, "com.salesforce.mobilesync") == 0;
+  return call;
+}
+
+PUBLIC int64_t tureen_exec(tureen *t, const char *service, const char *action, const char *arguments,
+                           tureen_on_answer answer, void *user, char **error) {
+  if (error != NULL) *error = NULL;
+  if (t == NULL || service == NULL || action == NULL) return TUREEN_MISUSE;
+  if (arguments == NULL) arguments = "{}";
+  tureen_request request = {.service = service,
+                            .service_length = strlen(service),
+                            .action = action,
+                            .action_length = strlen(action),
+                            .arguments = arguments,
+                            .arguments_length = strlen(arguments)};
+  tureen_bytes refusal = {NULL, 0};
+  pending_call *call = new_call(service, answer, user);
+  if (call == NULL) return TUREEN_NO_MEMORY;
+  pthread_mutex_lock(&t->lock);
+  int64_t id = t->is_closed ? TUREEN_CLOSED : tureen_calls_reserve(&t->calls) ? 0 : TUREEN_NO_MEMORY;
+  if (id == 0) {
+    id = tureen_embedded_call(t->host.context, &request, &call->store, &refusal);
+    call->id = id;
+    if (id > 0) tureen_calls_add(&t->calls, call);
+    else id = TUREEN_REFUSED;
+  }
+  pthread_mutex_unlock(&t->lock);
+  if (id < 0) tureen_call_free(call);
+  hand_over(&refusal, error);
+  return id;
+}
+
+PUBLIC int tureen_cancel(tureen *t, int64_t call) {
+  if (t == NULL) return TUREEN_MISUSE;
+  pthread_mutex_lock(&t->lock);
+  int is_open = !t->is_closed;
+  if (is_open) t->host.cancel(t->host.context, call);
+  pthread_mutex_unlock(&t->lock);
+  return is_open ? TUREEN_OK : TUREEN_CLOSED;
+}
+
+PUBLIC int64_t tureen_pending(tureen *t) {
+  if (t == NULL) return TUREEN_MISUSE;
+  pthread_mutex_lock(&t->lock);
+  int64_t count = t->is_closed ? TUREEN_CLOSED : (int64_t)t->calls.count;
+  pthread_mutex_unlock(&t->lock);
+  return count;
+}
+
+PUBLIC int64_t tureen_listen(tureen *t, const char *event, tureen_on_event listener, void *user) {
+  if (t == NULL || event == NULL || *event == 0 || listener == NULL) return TUREEN_MISUSE;
+  size_t size = strlen(event) + 1;
+  event_listener *added = malloc(sizeof *added + size);
+  if (added == NULL) return TUREEN_NO_MEMORY;
+  added->next = NULL;
+  added->listener = listener;
+  added->user = user;
+  memcpy(added->event, event, size);
+  pthread_mutex_lock(&t->lock);
+  int64_t id = TUREEN_CLOSED;
+  if (!t->is_closed) {
+    event_listener **end = &t->listeners;
+    while (*end != NULL) end = &(*end)->next;
+    *end = added;
+    id = added->id = ++t->last_listener;
+  }
+  pthread_mutex_unlock(&t->lock);
+  if (id < 0) free(added);
+  return id;
+}
+
+PUBLIC int tureen_unlisten(tureen *t, int64_t listener) {
+  if (t == NULL) return TUREEN_MISUSE;
+  event_listener *found = NULL;
+  pthread_mutex_lock(&t->lock);
+  int is_open = !t->is_closed;
+  event_listener **place = &t->listeners;
+  while (*place != NULL && (*place)->id != listener) place = &(*place)->next;
+  if (is_open && *place != NULL) {
+    found = *place;
+    *place = found->next;
+  }
+  pthread_mutex_unlock(&t->lock);
+  free(found);
+  return is_open ? TUREEN_OK : TUREEN_CLOSED;
+}
+
+PUBLIC const char *tureen_version(void) { return TUREEN_VERSION; }
+
+PUBLIC const char *tureen_status_text(int64_t status) {
+  switch (status) {
+    case TUREEN_MISUSE: return "an argument is wrong, or the call stands where it must not";
+    case TUREEN_CLOSED: return "the host is closed";
+    case TUREEN_NO_MEMORY: return "no memory";
+    case TUREEN_REFUSED: return "the host refused";
+    case TUREEN_SYSTEM: return "the system refused";
+    default: return status >= 0 ? "ok" : "unknown status";
+  }
+}
+
+PUBLIC void tureen_text_free(char *text) { free(text); }

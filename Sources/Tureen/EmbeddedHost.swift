@@ -1,0 +1,75 @@
+import CLuaBridge
+import JSON
+import LuaBridge
+
+/// The host of a program that uses the C API. Called by `tureen_open`.
+///
+/// - Parameters:
+///   - options: JSON text of an object: the settings of `tureen.configure`.
+///   - refusal: Gets the error object when 0 is returned.
+/// - Returns: 1, or 0; then `table` is not filled.
+@_cdecl("tureen_embedded_host")
+public func tureenEmbeddedHost(
+  _ options: UnsafePointer<CChar>, _ length: Int, _ table: UnsafeMutablePointer<tureen_host>,
+  _ refusal: UnsafeMutablePointer<tureen_bytes>
+) -> Int32 {
+  LogSetup.silent()
+  do {
+    table.pointee = try embeddedBridge(Array(UnsafeRawBufferPointer(start: options, count: length))).makeTable()
+    return 1
+  } catch {
+    refuse(BridgeError(embedding: error), refusal)
+    return 0
+  }
+}
+
+private func embeddedBridge(_ options: [UInt8]) throws -> Bridge {
+  let value: JSONValue
+  do {
+    value = try JSONValue(parsing: options)
+  } catch {
+    throw HostError(.invalidConfiguration, "options: not JSON: \(error.message) at offset \(error.offset)")
+  }
+  guard let object = value.objectValue else {
+    throw HostError(.invalidConfiguration, "options: must be an object, not \(value.kindName)")
+  }
+  var settings = HostSettings()
+  try settings.take(object) { HostError(.invalidConfiguration, "options: '\($0)' \($1)") }
+  let host = Host(settings: settings)
+  try host.prepare()
+  return try Bridge(host: host)
+}
+
+/// A call of the C API: as the table's `call`, but the store is found in the arguments.
+@_cdecl("tureen_embedded_call")
+public func tureenEmbeddedCall(
+  _ context: UnsafeMutableRawPointer, _ request: UnsafePointer<tureen_request>, _ store: UnsafeMutablePointer<tureen_bytes>,
+  _ refusal: UnsafeMutablePointer<tureen_bytes>
+) -> Int64 {
+  let given = request.pointee
+  do throws(BridgeError) {
+    return try Bridge.of(context).call(
+      service: UnsafeRawBufferPointer(start: given.service, count: given.service_length),
+      action: UnsafeRawBufferPointer(start: given.action, count: given.action_length),
+      arguments: Array(UnsafeRawBufferPointer(start: given.arguments, count: given.arguments_length))
+    ) { store.pointee = $0 }
+  } catch {
+    refuse(error, refusal)
+    return 0
+  }
+}
+
+private func refuse(_ error: BridgeError, _ refusal: UnsafeMutablePointer<tureen_bytes>) {
+  refusal.pointee = Payload(error.serialized).release()
+}
+
+extension BridgeError {
+  /// An error of opening a host, as the C API gives it.
+  fileprivate init(embedding error: any Error) {
+    switch error {
+    case let error as BridgeError: self = error
+    case let error as any BridgeErrorConvertible: self = error.bridgeError
+    default: self.init(domain: "bridge", code: "internal", message: String(describing: error))
+    }
+  }
+}
