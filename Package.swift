@@ -101,7 +101,11 @@ let package = Package(
       linkerSettings: [.linkedLibrary("lua5.4")]),
     .testTarget(
       name: "EndToEnd", dependencies: ["TestSupport", "JSON", "MobileSync", "RestClient", "SandboxOrg", "SmartStore"],
-      path: "Tests/EndToEnd"),
+      path: "Tests/EndToEnd", exclude: ["Programs"]),
+    // A program with the Swift library inside, which the tests run; the C programs beside it are compiled by them.
+    .executableTarget(
+      name: "SwiftTool", dependencies: ["Tureen", "LuaBridge", "SmartStore", "JSON"],
+      path: "Tests/EndToEnd/Programs/SwiftTool", linkerSettings: [.linkedLibrary("lua5.4")]),
   ],
   swiftLanguageModes: [.v6]
 )

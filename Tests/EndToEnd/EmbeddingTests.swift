@@ -1,0 +1,111 @@
+import Foundation
+import Glibc
+import Testing
+
+/// Programs with the library inside, compiled against an installed copy and run as their users would.
+@Suite(.enabled(if: !Built.isSanitized, "a sanitized library loads in no foreign program"))
+struct EmbeddingTests {
+  /// Compiles a program of `Tests/EndToEnd/Programs` with the flags that pkg-config gives.
+  private func compile(_ name: String, _ place: Workplace, flags: String = "") async throws -> String {
+    let installed = try await Installed.shared()
+    let program = place.path + "/" + name
+    let source = Built.package.path + "/Tests/EndToEnd/Programs/\(name).c"
+    let ended = try await place.run(
+      "/bin/sh",
+      [
+        "-c",
+        """
+        cc -std=c11 -D_POSIX_C_SOURCE=200809L -Wall -Wextra -Wpedantic -Werror -pthread -o '\(program)' '\(source)' \
+        $(pkg-config --cflags --libs tureen \(flags)) -Wl,-rpath,"$(pkg-config --variable=libdir tureen)"
+        """,
+      ], environment: ["PKG_CONFIG_PATH": installed.path + "/lib/pkgconfig"])
+    #expect(ended.status == 0 && ended.errors == "", "\(ended.errors)")
+    return program
+  }
+
+  @Test func cProgram_ownPollLoop_registersUpsertsAndSyncsDown() async throws {
+    let place = try Workplace()
+    let program = try await compile("poll_loop", place)
+    let sandbox = try await Sandbox(place)
+    let ended = try await place.run(program, [place.home])
+    #expect(ended.status == 0)
+    #expect(ended.errors == "", "the library writes nothing")
+    #expect(ended.output == "5001 people\n")
+    sandbox.child.send(SIGTERM)
+    #expect(await sandbox.child.ended().status == 0)
+  }
+
+  @Test func cProgram_noOrgToReach_getsTheErrorAndNothingIsPrinted() async throws {
+    let place = try Workplace()
+    let ended = try await place.run(try await compile("poll_loop", place), [place.home])
+    #expect(ended.status == 1)
+    #expect(ended.errors.contains("tureen sandbox"), "got: \(ended.errors)")
+    #expect(ended.output == "")
+  }
+
+  @Test func handles_wrongUseAndEveryWayToClose_areDefined() async throws {
+    let place = try Workplace()
+    let ended = try await place.run(try await compile("handles", place), [place.path])
+    #expect(ended.status == 0, "\(ended.errors)")
+    #expect(ended.errors == "")
+    #expect(ended.output == "done\n")
+  }
+
+  @Test func close_whileASyncWaitsForItsServer_returnsAndAnswersTheCall() async throws {
+    let place = try Workplace()
+    let org = try PagedOrg(holdsFrom: 2)
+    let program = try await compile("running_sync", place)
+    let ended = try await place.run(program, [place.home], environment: org.environment)
+    #expect(ended.status == 0, "\(ended.errors)")
+    #expect(ended.output == "closed\n" && ended.errors == "")
+    org.open()
+    let next = try await place.runScript(
+      try place.write(
+        """
+        local t = require "tureen"
+        t.mobilesync.getSyncStatus("down", function(sync) print(sync.status) end, print)
+        """, to: "script.lua"), environment: org.environment)
+    #expect(next.output == "STOPPED\n", "\(next.errors)")
+  }
+
+  @Test func luaStates_twoInAProcess_areIndependent() async throws {
+    let place = try Workplace()
+    let org = try PagedOrg(holdsFrom: 2)
+    let program = try await compile("two_states", place, flags: "lua5.4")
+    let child = try Child(program, [place.path], environment: org.environment, in: place.path)
+    #expect(await child.prints("closed one"))
+    org.open()
+    let ended = await child.ended()
+    #expect(ended.status == 0, "\(ended.errors)")
+    #expect(ended.output == "closed one\nthe other: DONE 2000\nboth threads: DONE\n")
+  }
+
+  @Test func script_inLuvsLoop_syncsWhileTheLoopGoesOn() async throws {
+    let place = try Workplace()
+    let installed = try await Installed.shared()
+    let sandbox = try await Sandbox(place)
+    let ended = try await place.run(
+      Built.lua, [Built.package.path + "/Tests/EndToEnd/Programs/luv_loop.lua"],
+      environment: ["LUA_CPATH": installed.path + "/lib/lua/5.4/?.so;;", "TUREEN_HOME": place.home])
+    #expect(ended.status == 0, "\(ended.errors)")
+    #expect(ended.output == "DONE\t5000\ttrue\n")
+    sandbox.child.send(SIGTERM)
+    #expect(await sandbox.child.ended().status == 0)
+  }
+
+  @Test func swiftProgram_hostAndScriptUnderLimits_work() async throws {
+    let place = try Workplace()
+    let sandbox = try await Sandbox(place)
+    let ended = try await place.run(Built.folder.path + "/SwiftTool", [place.home])
+    #expect(ended.status == 0, "\(ended.errors)")
+    #expect(
+      ended.output == """
+        sync down DONE with 5000
+        script sees 5001
+        script ended by its limit: instructions
+
+        """)
+    sandbox.child.send(SIGTERM)
+    #expect(await sandbox.child.ended().status == 0)
+  }
+}

@@ -1,0 +1,39 @@
+import Foundation
+
+/// A copy of what was built, installed as `scripts/dev/install` does; one for all tests, removed when the process ends.
+actor Installed {
+  /// The prefix.
+  nonisolated let path: String
+  private let place: Workplace
+
+  private static let installing = Task { try await Installed() }
+
+  static func shared() async throws -> Installed { try await installing.value }
+
+  private init() async throws {
+    place = try Workplace()
+    path = place.path + "/prefix"
+    Installed.removeAtExit(place.path)
+    try await Installed.install(place, ["--prefix", path])
+  }
+
+  /// Runs the script. - Throws: what it said when it failed.
+  @discardableResult
+  static func install(
+    _ place: Workplace, _ options: [String], environment: [String: String] = [:]
+  ) async throws -> Child.Ended {
+    let ended = try await place.run(
+      Built.package.path + "/scripts/dev/install", options + ["--built", Built.folder.path], environment: environment)
+    guard ended.status == 0 else { throw Failure(description: ended.errors) }
+    return ended
+  }
+
+  struct Failure: Error, CustomStringConvertible { let description: String }
+
+  private nonisolated(unsafe) static var folders: [String] = []  // written before the process ends, read at its end
+
+  private static func removeAtExit(_ folder: String) {
+    folders.append(folder)
+    atexit { for folder in Installed.folders { try? FileManager.default.removeItem(atPath: folder) } }
+  }
+}
