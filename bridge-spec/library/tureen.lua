@@ -171,7 +171,7 @@ local Timer = {}
 ---@field optimistic tureen.optimistic
 local tureen = { json = {} }
 
---- Before the first use of a store or a sync; raises afterwards.
+--- Before the first use of a store or a sync; raises afterwards, and in restricted scripts.
 ---@param options tureen.Settings
 function tureen.configure(options) end
 
