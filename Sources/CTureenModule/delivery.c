@@ -40,17 +40,37 @@ static void emit(tureen *t, const char *event, const char *json, size_t length) 
   for (; next_listener(t, event, after, last, &each); after = each.id) each.listener(t, event, json, length, each.user);
 }
 
-/* Where the value of the member `sync` of an error object begins; NULL when it has none. The text is compact JSON. */
-static const char *state_in(const char *json, const char *end) {
-  static const char key[] = "\"sync\":";
+/* Behind the string that begins at p. */
+static const char *behind_string(const char *p, const char *end) {
+  for (p++; p < end && *p != '"'; p++)
+    if (*p == '\\') p++;
+  return p + 1;
+}
+
+/* Behind the value that begins at p. The text is compact JSON. */
+static const char *behind_value(const char *p, const char *end) {
   int depth = 0;
-  for (const char *p = json; p < end; p++) {
+  for (; p < end; p++) {
+    if (depth == 0 && (*p == ',' || *p == '}')) return p;
     if (*p == '{' || *p == '[') depth++;
     if (*p == '}' || *p == ']') depth--;
-    if (*p != '"') continue;
-    if (depth == 1 && (size_t)(end - p) > sizeof key && memcmp(p, key, sizeof key - 1) == 0) return p + sizeof key - 1;
-    for (p++; p < end && *p != '"'; p++)
-      if (*p == '\\') p++;
+    if (*p == '"') p = behind_string(p, end) - 1;
+  }
+  return end;
+}
+
+/* The value of a member of the object `json`, and its length; NULL when it has none. */
+static const char *member_of(const char *json, const char *end, const char *name, size_t *length) {
+  size_t name_length = strlen(name);
+  for (const char *p = json + 1; p < end && *p == '"';) {
+    const char *key_end = behind_string(p, end), *value = key_end + 1; /* behind the colon */
+    if (value >= end) return NULL;
+    const char *value_end = behind_value(value, end);
+    if ((size_t)(key_end - p) == name_length + 2 && memcmp(p + 1, name, name_length) == 0) {
+      *length = (size_t)(value_end - value);
+      return value;
+    }
+    p = value_end + 1;
   }
   return NULL;
 }
@@ -58,24 +78,20 @@ static const char *state_in(const char *json, const char *end) {
 /* The detail of a `sync` event: the state, and which store it belongs to. NULL without memory, or without a state: the answer
  * is told all the same, and the next event is another try. */
 static char *event_detail(const tureen_bytes *store, const char *json, size_t length, int is_error) {
-  const char *state = is_error ? state_in(json, json + length) : json;
-  if (state == NULL || store->data == NULL) return NULL;
-  /* Without the closing braces, the state's and that of the error around it. */
-  size_t kept = (size_t)(json + length - state) - (is_error ? 2 : 1);
-  char *detail = malloc(kept + store->length + 1);
+  const char *state = is_error ? member_of(json, json + length, "sync", &length) : json;
+  if (state == NULL || length < 2 || store->data == NULL) return NULL;
+  char *detail = malloc(length + store->length);
   if (detail == NULL) return NULL;
-  memcpy(detail, state, kept);
-  memcpy(detail + kept, store->data, store->length);
-  detail[kept + store->length] = 0;
+  memcpy(detail, state, length - 1); /* without its closing brace; the store's members bring one */
+  memcpy(detail + length - 1, store->data, store->length);
+  detail[length - 1 + store->length] = 0;
   return detail;
 }
 
-/* Answers what the native side asks of scripts: there is none here. */
-static void refuse_request(tureen *t, int64_t number) {
+/* Answers what the native side asks of scripts: {"request": number} and `more` members. */
+static void answer_request(tureen *t, long long number, const char *more) {
   char arguments[160];
-  int length = snprintf(arguments, sizeof arguments,
-                        "{\"request\":%lld,\"error\":\"there is no script here: custom targets need Lua\"}",
-                        (long long)number);
+  int length = snprintf(arguments, sizeof arguments, "{\"request\":%lld%s}", number, more);
   static const char service[] = "tureen.script", action[] = "answer";
   tureen_request request = {.service = service,
                             .service_length = sizeof service - 1,
@@ -88,6 +104,33 @@ static void refuse_request(tureen *t, int64_t number) {
   if (!t->is_closed) t->host.call(t->host.context, &request, &refusal);
   pthread_mutex_unlock(&t->lock);
   free(refusal.data);
+}
+
+/* Whether an event says what the last one of its pair did not: the network is there and nothing is paused at first. */
+static int is_change(tureen *t, const char *event) {
+  int *state = strcmp(event, "online") == 0 || strcmp(event, "offline") == 0 ? &t->is_offline
+               : strcmp(event, "pause") == 0 || strcmp(event, "resume") == 0 ? &t->is_paused
+                                                                             : NULL;
+  if (state == NULL) return 1;
+  int now = strcmp(event, "offline") == 0 || strcmp(event, "pause") == 0;
+  int is_new = *state != now;
+  *state = now;
+  return is_new;
+}
+
+/* Tells an event of the host: {event, detail, request?}. Who asks with a request waits until the listeners have run. */
+static void deliver_news(tureen *t, const char *json, size_t length) {
+  size_t name_length, detail_length, number_length;
+  const char *end = json + length, *name = member_of(json, end, "event", &name_length);
+  const char *detail = member_of(json, end, "detail", &detail_length);
+  const char *number = member_of(json, end, "request", &number_length);
+  long long request = number == NULL ? 0 : strtoll(number, NULL, 10);
+  char *event = name == NULL || name_length < 2 ? NULL : strndup(name + 1, name_length - 2);
+  char *text = detail == NULL ? NULL : strndup(detail, detail_length);
+  if (event != NULL && text != NULL && is_change(t, event)) emit(t, event, text, detail_length);
+  free(event);
+  free(text);
+  if (number != NULL) answer_request(t, request, "");
 }
 
 /* What a message means to whom. */
@@ -117,7 +160,7 @@ static int find(tureen *t, const tureen_message *message, const char *json, deli
 void tureen_deliver(tureen *t, tureen_message *message) {
   if (message->kind == TUREEN_REQUEST) {
     free(message->payload.data);
-    refuse_request(t, message->call);
+    answer_request(t, message->call, ",\"error\":\"there is no script here: custom targets need Lua\"");
     return;
   }
   char *text = message->payload.length == 0 ? NULL : tureen_text_of(&message->payload);
@@ -126,6 +169,11 @@ void tureen_deliver(tureen *t, tureen_message *message) {
   int kind = message->kind == TUREEN_UPDATE ? TUREEN_ANSWER_PROGRESS : is_error ? TUREEN_ANSWER_ERROR : TUREEN_ANSWER_RESULT;
   const char *json = text == NULL ? unusable : text;
   size_t length = text == NULL ? sizeof unusable - 1 : message->payload.length;
+  if (message->kind == 8) {
+    if (text != NULL) deliver_news(t, text, length);
+    free(text);
+    return;
+  }
   delivery to;
   if (find(t, message, text, &to)) {
     /* Without memory an update is left out: the next one tells more. */

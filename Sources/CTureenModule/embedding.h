@@ -67,6 +67,7 @@ struct tureen {
   call_table calls;
   event_listener *listeners;
   int64_t last_listener;
+  int is_offline, is_paused; /* what the last events said; of the thread that polls */
 };
 
 /* Hands a message to those it concerns; `t->lock` is not held. Frees the payload. */

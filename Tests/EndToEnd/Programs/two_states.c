@@ -18,7 +18,7 @@ static const char begin[] =
     "  function(sync)\n"
     "    if sync.progress > 0 then pages = pages + 1 end\n"
     "    if sync.status ~= 'RUNNING' then ended = sync.status end\n"
-    "  end)\n"
+    "  end, function(err) io.stderr:write(tostring(err), '\\n') os.exit(1) end)\n"
     "while pages == 0 do t.poll(1000) end\n";
 static const char finish[] =
     "local t = require 'tureen'\n"
