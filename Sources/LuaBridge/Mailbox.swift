@@ -41,7 +41,7 @@ package final class Payload: @unchecked Sendable {
 /// waits; its start and its end are never replaced. The descriptor is readable while something waits.
 package final class Mailbox: @unchecked Sendable {
   /// What a message says about its call. Raw values: tureen_bridge.h.
-  package enum Kind: Int32, Sendable { case result = 1, error, update, end, fail, request }
+  package enum Kind: Int32, Sendable { case result = 1, error, update, end, fail, request, news = 8 }
 
   package struct Message: Sendable {
     package let call: Int64

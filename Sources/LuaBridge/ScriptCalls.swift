@@ -9,6 +9,8 @@ public final class ScriptCalls: Sendable {
     var last: Int64 = 0
     var waiting: [Int64: CheckedContinuation<[UInt8], any Error>] = [:]
     var isClosed = false
+    /// Events the script has not taken yet: of each subject the latest.
+    var news: [String: JSONObject] = [:]
   }
 
   private let mailbox: Mailbox
@@ -21,6 +23,10 @@ public final class ScriptCalls: Sendable {
   /// - Returns: JSON text of the answer, an object.
   /// - Throws: ``BridgeError``: what the script says went wrong, or `closed`; `CancellationError` when the task is cancelled.
   public func call(_ request: [UInt8]) async throws -> [UInt8] {
+    try await self.request { .init(call: $0, kind: .request, payload: Payload(request)) }
+  }
+
+  private func request(_ message: @Sendable (Int64) -> Mailbox.Message) async throws -> [UInt8] {
     let id = state.withLock { state in
       state.last += 1
       return state.last
@@ -34,11 +40,40 @@ public final class ScriptCalls: Sendable {
           return nil
         }
         if let refusal { return continuation.resume(throwing: refusal) }
-        mailbox.post(.init(call: id, kind: .request, payload: Payload(request)))
+        mailbox.post(message(id))
       }
     } onCancel: {
       take(id)?.resume(throwing: CancellationError())
     }
+  }
+
+  /// Tells the script's listeners of an event when it next polls. Any thread; nothing waits for it.
+  ///
+  /// - Parameter subject: What it is about. An event that was not taken yet gives its place to a later one about the same.
+  public func tell(_ event: String, _ detail: JSONValue = .null, about subject: String) {
+    post(["event": .string(event), "detail": detail], about: subject)
+  }
+
+  /// The same, and waits until the listeners have run.
+  /// - Throws: ``BridgeError`` `closed`; `CancellationError` when the task is cancelled, which the listeners do not notice.
+  public func tellAndWait(_ event: String, _ detail: JSONValue = .null) async throws {
+    _ = try await request { id in
+      .init(
+        call: id, kind: .news,
+        payload: Payload(
+          JSONValue.object(["event": .string(event), "detail": detail, "request": .integer(id)]).serialized()))
+    }
+  }
+
+  private func post(_ news: JSONObject, about subject: String) {
+    let isWaiting = state.withLock { $0.news.updateValue(news, forKey: subject) != nil }
+    guard !isWaiting else { return }
+    mailbox.post(
+      .init(
+        call: 0, kind: .news,
+        payload: Payload(lazily: { [weak self] in
+          JSONValue.object(self?.state.withLock { $0.news.removeValue(forKey: subject) } ?? [:]).serialized()
+        })))
   }
 
   /// Hands over what the script answered. One that nobody waits for any more is dropped.

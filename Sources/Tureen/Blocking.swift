@@ -11,4 +11,15 @@ enum Blocking {
     }
     done.wait()
   }
+
+  /// The same, for so long at most; the work goes on when the time is over.
+  /// - Returns: Whether it has ended.
+  static func run(timeoutMs: Int, _ body: @escaping @Sendable () async -> Void) -> Bool {
+    let done = DispatchSemaphore(value: 0)
+    Task {
+      await body()
+      done.signal()
+    }
+    return done.wait(timeout: .now() + .milliseconds(timeoutMs)) == .success
+  }
 }

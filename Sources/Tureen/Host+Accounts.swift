@@ -66,17 +66,23 @@ extension Host {
 }
 
 /// Who is signed in, in the model's words.
-private struct Account {
+struct Account: Sendable {
   let session: Session
-  private let clientId: String
-  private let username: String
-  private let showsRefreshToken: Bool
+  let clientId: String
+  let username: String
+  let showsRefreshToken: Bool
 
   init(_ session: Session, of client: SalesforceClient, _ core: HostCore) {
+    self.init(
+      session: session, clientId: client.clientId ?? "", username: client.username ?? "",
+      showsRefreshToken: core.showsRefreshToken)
+  }
+
+  init(session: Session, clientId: String, username: String, showsRefreshToken: Bool) {
     self.session = session
-    clientId = client.clientId ?? ""
-    username = client.username ?? ""
-    showsRefreshToken = core.showsRefreshToken
+    self.clientId = clientId
+    self.username = username
+    self.showsRefreshToken = showsRefreshToken
   }
 
   /// Nil when nobody is signed in.

@@ -21,9 +21,14 @@ public final class Host: BridgeHost {
 
   private let state: Mutex<State>
   private let targets = ScriptTargets()
+  let events: HostEvents
 
   /// - Parameter settings: The command line's or the embedding tool's choices; `tureen.configure` goes before them.
-  public init(settings: HostSettings = HostSettings()) { state = Mutex(State(settings: settings)) }
+  public init(settings: HostSettings = HostSettings()) {
+    state = Mutex(State(settings: settings))
+    events = HostEvents(targets)
+    events.userAgent.withLock { $0 = { [weak self] in self?.userAgent ?? "" } }
+  }
 
   /// Reads and checks the configuration files, so that their mistakes come out before a script runs.
   /// - Throws: ``HostError`` `.invalidConfiguration`, naming the file, the line and the key; ``StoreError``
@@ -45,13 +50,13 @@ public final class Host: BridgeHost {
     try state.withLock { state in
       guard !state.isClosed else { throw HostError(.closed, "the host is closed") }
       if let core = state.core { return core }
-      let core = try Host.build(&state, targets)
+      let core = try Host.build(&state, targets, events)
       state.core = core
       return core
     }
   }
 
-  private static func build(_ state: inout State, _ targets: ScriptTargets) throws -> HostCore {
+  private static func build(_ state: inout State, _ targets: ScriptTargets, _ events: HostEvents) throws -> HostCore {
     var settings = state.settings
     settings.fill(from: try .environment())
     if state.folder == nil, let directory = settings.configDirectory {
@@ -61,8 +66,15 @@ public final class Host: BridgeHost {
     settings.fill(from: folder.settings)
     let home = HostSettings.absolute(settings.home ?? HostSettings.defaultHome())
     return HostCore(
-      home: home, org: try Org.resolve(settings, home: home), settings: settings, folder: folder, targets: targets)
+      home: home, org: try Org.resolve(settings, home: home), settings: settings, folder: folder, targets: targets,
+      events: events)
   }
+
+  /// What is running; nil before the first use and after the end.
+  var runningCore: HostCore? { state.withLock { $0.core } }
+
+  /// The script that hears of events; nil before it runs.
+  var attachedScript: ScriptCalls? { targets.attached }
 
   // MARK: BridgeHost
 

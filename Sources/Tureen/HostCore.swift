@@ -14,7 +14,16 @@ final class HostCore: Sendable {
     var managers: [StoreReference: SyncManager] = [:]
     /// Stores whose soups from the configuration files are registered.
     var prepared: Set<StoreReference> = []
+    /// What ``pauseSyncs()`` ended, to be run again.
+    var paused: [PausedSyncs] = []
     var isClosed = false
+  }
+
+  /// Syncs of one store that were ended to be run again.
+  private struct PausedSyncs {
+    let store: StoreReference
+    let manager: SyncManager
+    let ids: [Int64]
   }
 
   let home: String
@@ -23,6 +32,8 @@ final class HostCore: Sendable {
   let client: DeferredClient
   /// Whether scripts get the refresh token beside the access token.
   let showsRefreshToken: Bool
+  /// Tells the script of what happens to the host.
+  let events: HostEvents
   private let sessionPath: String
   private let folder: ConfigurationFolder
   private let targets: ScriptTargets
@@ -30,11 +41,14 @@ final class HostCore: Sendable {
   /// Managers are made one after the other: two lanes may ask at the same time.
   private let opening = DispatchQueue(label: "tureen.host.opening")
 
-  init(home: String, org: Org, settings: HostSettings, folder: ConfigurationFolder, targets: ScriptTargets) {
+  init(
+    home: String, org: Org, settings: HostSettings, folder: ConfigurationFolder, targets: ScriptTargets, events: HostEvents
+  ) {
     self.home = home
     showsRefreshToken = settings.allowsRefreshToken
     self.targets = targets
     self.folder = folder
+    self.events = events
     let userDirectory = "\(home)/orgs/\(org.folder)/\(org.userFolder)"
     let logger = Logger(label: "tureen.host")
     registry = StoreRegistry(
@@ -42,9 +56,10 @@ final class HostCore: Sendable {
       recovery: settings.recover == "moveAside" ? .moveAside { logger.warning("\($0)") } : .refuse,
       key: { [source = settings.storeKey] in try source?.read() })
     let version = settings.apiVersion ?? "v66.0", sessionPath = userDirectory + "/session.json"
+    let showsToken = settings.allowsRefreshToken
     self.sessionPath = sessionPath
     client = DeferredClient(apiVersion: version) {
-      try HostCore.connect(org, sessionPath: sessionPath, apiVersion: version)
+      try HostCore.connect(org, sessionPath: sessionPath, apiVersion: version, events, showsRefreshToken: showsToken)
     }
   }
 
@@ -76,12 +91,21 @@ final class HostCore: Sendable {
   }
 
   /// The client of an org; runs with the first request.
-  private static func connect(_ org: Org, sessionPath path: String, apiVersion: String) throws -> any RestClient {
+  private static func connect(
+    _ org: Org, sessionPath path: String, apiVersion: String, _ events: HostEvents, showsRefreshToken: Bool
+  ) throws -> any RestClient {
     let keeps = org.keepsSession, logger = Logger(label: "tureen.host")
     let stored = keeps ? FileSystem.read(path).flatMap { try? JSONValue(parsing: $0) }.flatMap { Session(json: $0) } : nil
+    let credentials = try org.credentials()
+    events.begin(session: stored)
     return SalesforceClient(
-      session: stored, credentials: try org.credentials(), apiVersion: apiVersion, observer: SyncTrafficObserver(),
+      session: stored, credentials: credentials, apiVersion: apiVersion,
+      observer: SyncTrafficObserver(next: events),
       onSessionChange: { session in
+        events.sessionChanged(
+          Account(
+            session: session, clientId: credentials.clientId, username: credentials.username ?? "",
+            showsRefreshToken: showsRefreshToken))
         guard keeps else { return }
         do {
           try FileSystem.write(session.json.serialized(), to: path)
@@ -108,11 +132,47 @@ final class HostCore: Sendable {
   /// Ends the session, here and in the file it was kept in. Stores stay.
   func signOut() async throws {
     try await client.account().signOut()
+    events.begin(session: nil)
     unlink(sessionPath)
   }
 
   func stopSyncs() {
     for manager in state.withLock({ Array($0.managers.values) }) { manager.stop() }
+  }
+
+  /// Ends what runs and refuses what is new, until ``resumeSyncs()``. Managers that were stopped already stay so.
+  func pauseSyncs() {
+    for (store, manager) in state.withLock({ $0.managers }) where !manager.isStopping && !manager.isStopped {
+      let ids = manager.runningSyncs
+      manager.stop()
+      state.withLock { $0.paused.append(PausedSyncs(store: store, manager: manager, ids: ids)) }
+    }
+  }
+
+  /// Accepts syncs again, and runs again those that ``pauseSyncs()`` ended; their news are `sync` events. Waits until the old
+  /// runs have ended.
+  func resumeSyncs() {
+    let paused = state.withLock { state in
+      defer { state.paused = [] }
+      return state.paused
+    }
+    for entry in paused {
+      Blocking.run { await entry.manager.waitUntilIdle() }
+      // Somebody else may have restarted them.
+      guard entry.manager.isStopped, (try? entry.manager.restart(restartStopped: false, onUpdate: { _ in })) != nil else {
+        continue
+      }
+      for id in entry.ids { runAgain(id, entry.manager, entry.store) }
+    }
+  }
+
+  private func runAgain(_ id: Int64, _ manager: SyncManager, _ store: StoreReference) {
+    do {
+      guard let state = try manager.getSyncStatus(.id(id)), state.status == .stopped else { return }
+      try manager.reSync(.id(id)) { [events] in events.syncChanged($0, in: store) }
+    } catch {
+      Logger(label: "tureen.host").warning("sync \(id) was not resumed: \(error)")
+    }
   }
 
   /// One order: no new managers, syncs end, connections end, stores close.

@@ -9,6 +9,9 @@ final class ScriptTargets: CustomTargetRunner {
 
   func attach(_ calls: ScriptCalls) { script.withLock { $0 = calls } }
 
+  /// The script that is attached.
+  var attached: ScriptCalls? { script.withLock { $0 } }
+
   func run(_ call: CustomTargetCall) async throws -> [UInt8] {
     let label = "custom target '\(call.implementation)'"
     guard let script = script.withLock({ $0 }) else {

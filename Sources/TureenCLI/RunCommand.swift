@@ -100,6 +100,13 @@ struct RunCommand: ParsableCommand {
       host.stopSyncs()
       bridge.interrupt()
     }
+    let suspensions = SuspensionWatch {
+      host.pause()
+      display.clear()
+    } onContinue: {
+      host.resume()
+    }
+    defer { withExtendedLifetime(suspensions) {} }
     display.follow(bridge)
     let outcome = state.run(file: script, arguments: arguments)
     display.finish()

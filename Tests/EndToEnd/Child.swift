@@ -46,6 +46,19 @@ final class Child: @unchecked Sendable {  // all mutable state is touched with `
   /// Nothing happens when it has ended: its number may be another's by then.
   func send(_ signal: Int32) { lock.withLock { if status == nil { _ = kill(id, signal) } } }
 
+  /// Waits until a signal has suspended it; false when it ended instead.
+  func isSuspended() async -> Bool {
+    let id = lock.withLock { self.id }
+    return await withCheckedContinuation { continuation in
+      Thread.detachNewThread {
+        var info = siginfo_t()
+        var code: Int32 = -1
+        repeat { code = waitid(P_PID, id_t(id), &info, WSTOPPED | WEXITED | WNOWAIT) } while code != 0 && errno == EINTR
+        continuation.resume(returning: code == 0 && Int(info.si_code) == Int(CLD_STOPPED))
+      }
+    }
+  }
+
   /// Waits until the output holds this text.
   /// - Returns: False when the process ended without it.
   func prints(_ text: String) async -> Bool {

@@ -345,6 +345,10 @@ function document.once(type, listener) end
 ---@param listener fun(detail: any)
 function document.off(type, listener) end
 
+--- Says whether there is a network, for scripts that know better: `online` or `offline` when that is a change.
+---@param isOnline boolean
+function document.setOnline(isOnline) end
+
 --- How far a start has come.
 ---@class tureen.event.Status
 ---@field code integer
@@ -522,44 +526,44 @@ function mobilesync.syncDown(target, soupName, options, syncName, success, failu
 function mobilesync.syncUp(target, soupName, options, syncName, success, failure) end
 
 --- Runs a saved sync again: from where the last run left off.
----@param idOrName integer|string
+---@param syncIdOrName integer|string
 ---@param success fun(sync: tureen.SyncState)?
 ---@param failure tureen.Failure?
 ---@return integer? id  for tureen.cancel
----@overload fun(storeConfig: boolean|tureen.StoreConfig, idOrName: integer|string, success: fun(sync: tureen.SyncState)?, failure: tureen.Failure?)
-function mobilesync.reSync(idOrName, success, failure) end
+---@overload fun(storeConfig: boolean|tureen.StoreConfig, syncIdOrName: integer|string, success: fun(sync: tureen.SyncState)?, failure: tureen.Failure?)
+function mobilesync.reSync(syncIdOrName, success, failure) end
 
 --- The state of a saved sync.
----@param idOrName integer|string
+---@param syncIdOrName integer|string
 ---@param success fun(sync: tureen.SyncState|lightuserdata)?
 ---@param failure tureen.Failure?
 ---@return integer? id  for tureen.cancel
----@overload fun(storeConfig: boolean|tureen.StoreConfig, idOrName: integer|string, success: fun(sync: tureen.SyncState|lightuserdata)?, failure: tureen.Failure?)
-function mobilesync.getSyncStatus(idOrName, success, failure) end
+---@overload fun(storeConfig: boolean|tureen.StoreConfig, syncIdOrName: integer|string, success: fun(sync: tureen.SyncState|lightuserdata)?, failure: tureen.Failure?)
+function mobilesync.getSyncStatus(syncIdOrName, success, failure) end
 
 --- Forgets a saved sync; fine when there is none.
----@param idOrName integer|string
+---@param syncIdOrName integer|string
 ---@param success fun(ok: "OK")?
 ---@param failure tureen.Failure?
 ---@return integer? id  for tureen.cancel
----@overload fun(storeConfig: boolean|tureen.StoreConfig, idOrName: integer|string, success: fun(ok: "OK")?, failure: tureen.Failure?)
-function mobilesync.deleteSync(idOrName, success, failure) end
+---@overload fun(storeConfig: boolean|tureen.StoreConfig, syncIdOrName: integer|string, success: fun(ok: "OK")?, failure: tureen.Failure?)
+function mobilesync.deleteSync(syncIdOrName, success, failure) end
 
 --- Removes clean entries that the server would no longer send.
----@param idOrName integer|string
+---@param syncIdOrName integer|string
 ---@param success fun(removed: integer)?
 ---@param failure tureen.Failure?
 ---@return integer? id  for tureen.cancel
----@overload fun(storeConfig: boolean|tureen.StoreConfig, idOrName: integer|string, success: fun(removed: integer)?, failure: tureen.Failure?)
-function mobilesync.cleanResyncGhosts(idOrName, success, failure) end
+---@overload fun(storeConfig: boolean|tureen.StoreConfig, syncIdOrName: integer|string, success: fun(removed: integer)?, failure: tureen.Failure?)
+function mobilesync.cleanResyncGhosts(syncIdOrName, success, failure) end
 
 --- Ends one running sync at its next page or batch.
----@param idOrName integer|string
+---@param syncIdOrName integer|string
 ---@param success fun(ok: "OK")?
 ---@param failure tureen.Failure?
 ---@return integer? id  for tureen.cancel
----@overload fun(storeConfig: boolean|tureen.StoreConfig, idOrName: integer|string, success: fun(ok: "OK")?, failure: tureen.Failure?)
-function mobilesync.cancelSync(idOrName, success, failure) end
+---@overload fun(storeConfig: boolean|tureen.StoreConfig, syncIdOrName: integer|string, success: fun(ok: "OK")?, failure: tureen.Failure?)
+function mobilesync.cancelSync(syncIdOrName, success, failure) end
 
 --- Saves a sync down without running it.
 ---@param target table
@@ -1012,12 +1016,12 @@ function smartstore.retrieveSoupEntries(soupName, entryIds, success, failure) en
 
 --- Removes entries by their ids, or those on the first page of a query. One of the two arguments is needed.
 ---@param soupName string
----@param idsOrSpec integer[]|tureen.QuerySpec
+---@param entryIdsOrQuerySpec integer[]|tureen.QuerySpec
 ---@param success fun(ok: "OK")?
 ---@param failure tureen.Failure?
 ---@return integer? id  for tureen.cancel
----@overload fun(storeConfig: boolean|tureen.StoreConfig, soupName: string, idsOrSpec: integer[]|tureen.QuerySpec, success: fun(ok: "OK")?, failure: tureen.Failure?)
-function smartstore.removeFromSoup(soupName, idsOrSpec, success, failure) end
+---@overload fun(storeConfig: boolean|tureen.StoreConfig, soupName: string, entryIdsOrQuerySpec: integer[]|tureen.QuerySpec, success: fun(ok: "OK")?, failure: tureen.Failure?)
+function smartstore.removeFromSoup(soupName, entryIdsOrQuerySpec, success, failure) end
 
 --- Opens a cursor on a query of one soup: exact, range, like or match.
 ---@param soupName string
@@ -1070,12 +1074,12 @@ function smartstore.moveCursorToPreviousPage(cursor, success, failure) end
 function smartstore.closeCursor(cursor, success, failure) end
 
 --- Tells of committed changes until it is closed; need not be kept, and is not pending.
----@param soupOrQuerySpec string|tureen.QuerySpec
+---@param soupNameOrQuerySpec string|tureen.QuerySpec
 ---@param callback fun(change: tureen.Change)
----@param failure tureen.Failure?
+---@param error tureen.Failure?
 ---@return tureen.Observer
----@overload fun(storeConfig: boolean|tureen.StoreConfig, soupOrQuerySpec: string|tureen.QuerySpec, callback: fun(change: tureen.Change), failure: tureen.Failure?)
-function smartstore.observe(soupOrQuerySpec, callback, failure) end
+---@overload fun(storeConfig: boolean|tureen.StoreConfig, soupNameOrQuerySpec: string|tureen.QuerySpec, callback: fun(change: tureen.Change), error: tureen.Failure?)
+function smartstore.observe(soupNameOrQuerySpec, callback, error) end
 
 --- Ends an observer; nothing happens when there is none.
 ---@param observer tureen.Observer

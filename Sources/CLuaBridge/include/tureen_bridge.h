@@ -28,7 +28,8 @@ enum {
   TUREEN_UPDATE = 3, /* a sync moved: payload is its state */
   TUREEN_END = 4,    /* a sync is DONE or STOPPED: payload is its state. Terminal */
   TUREEN_FAIL = 5,   /* a sync is FAILED: payload is an error object with the state under `sync`. Terminal */
-  TUREEN_REQUEST = 6 /* native code asks the script: `call` is the request's number, the script answers it with a call */
+  TUREEN_REQUEST = 6, /* native code asks the script: `call` is the request's number, the script answers it with a call */
+  TUREEN_NEWS = 8     /* an event of the host, of no call: payload is {event, detail, request?} */
 };
 
 /* One item of news from the mailbox. */

@@ -14,7 +14,7 @@ local timers = core.import "timers"
 local M = {}
 
 -- Kinds of messages, as in tureen_bridge.h.
-local RESULT, ERROR, UPDATE, END, FAIL, REQUEST = 1, 2, 3, 4, 5, 6
+local RESULT, ERROR, UPDATE, END, FAIL, REQUEST, NEWS = 1, 2, 3, 4, 5, 6, 8
 local is_sync_news = { [UPDATE] = true, [END] = true, [FAIL] = true }
 -- The store a call means when it names none; the native side has the same constant.
 local DEFAULT_STORE = "defaultStore"
@@ -113,8 +113,9 @@ end
 ---@param action string   such as "pgSoupExists"
 ---@param args table?     the action's arguments
 ---@param is_background boolean?  nobody waits for it: it does not count as pending, and answers until it is ended
+---@param caller string?  the function that errors in the arguments name; `exec` when left out
 ---@return integer? id  for `cancel`; nil when the call was refused, which `error` hears of
-function M.exec(success, err_callback, service, action, args, is_background)
+function M.exec(success, err_callback, service, action, args, is_background, caller)
   success = check_callback(1, "success", success)
   err_callback = check_callback(2, "error", err_callback)
   check_string(3, "service", service)
@@ -129,7 +130,7 @@ function M.exec(success, err_callback, service, action, args, is_background)
     store_name = type(store_name) == "string" and store_name or DEFAULT_STORE,
     is_background = is_background == true,
   }
-  local id, refusal = core.call(service, action, args)
+  local id, refusal = core.call(service, action, args, caller or "exec")
   if id then
     if wants_records(args) then lazy[id] = true end
     calls[id], latest = call, id
@@ -153,7 +154,16 @@ end
 --- Set by the module for custom targets: called with the number of a request of native code, and the request.
 M.on_request = nil
 
+--- An event of the host. One that waits for its listeners is answered when they have run.
+local function tell_news(news)
+  event.tell(news.event, news.detail)
+  if news.request then
+    M.exec(nil, nil, "tureen.script", "answer", { request = news.request }, true)
+  end
+end
+
 local function dispatch(kind, id, payload)
+  if kind == NEWS then return tell_news(payload) end
   if kind == REQUEST then return guard.invoke(M.on_request, id, payload) end
   local call = calls[id]
   if call == nil then return end

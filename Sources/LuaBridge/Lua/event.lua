@@ -119,6 +119,30 @@ function M.emit(name, detail)
   end
 end
 
+-- Pairs of events that say how something stands: the second is the state at first, and only a change is told.
+local states = { offline = "online", online = "online", pause = "resume", resume = "resume" }
+local standing = { online = "online", resume = "resume" }
+
+--- An event of the host.
+function M.tell(name, detail)
+  local about = states[name]
+  if about then
+    if standing[about] == name then return end
+    standing[about] = name
+  end
+  M.emit(name, detail)
+end
+
+--- Says whether there is a network, for scripts that know better: `online` or `offline` when that is a change.
+---@param isOnline boolean
+function M.setOnline(isOnline)
+  if type(isOnline) ~= "boolean" then
+    core.raise("invalidArguments",
+      ("setOnline: argument 1 'isOnline' must be a boolean, got %s"):format(type(isOnline)))
+  end
+  if M.defer then M.defer(M.tell, isOnline and "online" or "offline", core.null) end
+end
+
 guard.announce = function(err, traceback)
   M.emit("uncaughtError", { error = err, traceback = traceback })
 end

@@ -16,6 +16,9 @@ extension SyncManager {
     for control in controls { control.stop() }
   }
 
+  /// The ids of the syncs that are queued or run, and of those whose ghosts are being cleaned, in this manager.
+  public var runningSyncs: [Int64] { shared.withLock { $0.active.keys.sorted() } }
+
   /// Accepts syncs again after ``stop()``.
   ///
   /// - Parameter restartStopped: Also runs every sync whose status is STOPPED. One that cannot start is logged and passed over.

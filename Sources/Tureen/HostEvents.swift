@@ -1,0 +1,89 @@
+import JSON
+import LuaBridge
+import MobileSync
+import RestClient
+import Synchronization
+
+/// What a host tells its script of by itself: that the session was renewed, that the network went and came back.
+final class HostEvents: RestObserver {
+  private struct State {
+    var hasSession = false
+    var connectivity = Connectivity()
+  }
+
+  private let targets: ScriptTargets
+  private let state = Mutex(State())
+  /// What requests say who sends them; set by the host.
+  let userAgent = Mutex<@Sendable () -> String>({ "" })
+
+  init(_ targets: ScriptTargets) { self.targets = targets }
+
+  /// The session at the start: what follows it is a renewal, what follows none is a sign-in.
+  func begin(session: Session?) { state.withLock { $0.hasSession = session != nil } }
+
+  func sessionChanged(_ account: Account) {
+    let wasThere = state.withLock { state in
+      defer { state.hasSession = true }
+      return state.hasSession
+    }
+    guard wasThere else { return }
+    let agent = userAgent.withLock { $0 }
+    tell("salesforceSessionRefresh", account.credentials(agent()), about: "session")
+  }
+
+  /// A sync changed that no call of the script waits for.
+  func syncChanged(_ sync: SyncState, in store: StoreReference) {
+    var detail = sync.json
+    detail["isGlobalStore"] = .bool(store.isGlobal)
+    detail["storeName"] = .string(store.name)
+    tell("sync", .object(detail), about: "sync \(store.isGlobal) \(store.name) \(sync.id)")
+  }
+
+  func requestFinished(_ trace: RestTrace) {
+    let change = state.withLock { $0.connectivity.note(hasAnswer: trace.status != nil, isCutOff: trace.errorCode == .noResponse) }
+    if let change { tellConnectivity(change) }
+  }
+
+  /// What somebody says who knows better than a request that happens to be made.
+  func report(isOnline: Bool) {
+    let change = state.withLock { $0.connectivity.set(isOnline) }
+    if let change { tellConnectivity(change) }
+  }
+
+  private func tellConnectivity(_ isOnline: Bool) { tell(isOnline ? "online" : "offline", .null, about: "connectivity") }
+
+  private func tell(_ event: String, _ detail: JSONValue, about subject: String) {
+    targets.attached?.tell(event, detail, about: subject)
+  }
+}
+
+/// Whether there is a network, as far as requests show.
+struct Connectivity: Equatable, Sendable {
+  /// One lost answer says little; a second one right after it says that the network is gone.
+  static let lostAnswers = 2
+
+  private(set) var isOnline = true
+  private var lost = 0
+
+  /// One try of a request has ended.
+  /// - Parameters:
+  ///   - hasAnswer: A server answered, be it with a refusal.
+  ///   - isCutOff: There was no complete answer.
+  /// - Returns: The new state when it is another one.
+  mutating func note(hasAnswer: Bool, isCutOff: Bool) -> Bool? {
+    if hasAnswer { return set(true) }
+    guard isCutOff else { return nil }
+    lost += 1
+    guard isOnline, lost >= Self.lostAnswers else { return nil }
+    isOnline = false
+    return false
+  }
+
+  /// - Returns: The new state when it is another one.
+  mutating func set(_ isOnline: Bool) -> Bool? {
+    lost = 0
+    guard isOnline != self.isOnline else { return nil }
+    self.isOnline = isOnline
+    return isOnline
+  }
+}
