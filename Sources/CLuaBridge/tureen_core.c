@@ -30,18 +30,19 @@ static void read_store(lua_State *L, int arguments, tureen_request *request) {
   lua_pop(L, 2); /* the table keeps the text alive */
 }
 
-/* call(service, action, arguments) -> id | nil, err                                                   [-3, +1..2, e] */
+/* call(service, action, arguments, caller) -> id | nil, err. `caller` is what errors in the arguments name.
+ *                                                                                                     [-4, +1..2, e] */
 static int core_call(lua_State *L) {
   tureen_bridge *bridge = tureen_bridge_self(L);
   tureen_request request;
   memset(&request, 0, sizeof request);
-  lua_settop(L, 3);
+  lua_settop(L, 4);
   request.service = luaL_checklstring(L, 1, &request.service_length);
   request.action = luaL_checklstring(L, 2, &request.action_length);
   luaL_checktype(L, 3, LUA_TTABLE);
   read_store(L, 3, &request);
   tureen_buffer *text = tureen_buffer_new(L);
-  tureen_json_encode(L, 3, "args", text);
+  tureen_json_encode(L, 3, luaL_checkstring(L, 4), "args", text);
   request.arguments = text->data;
   request.arguments_length = text->length;
   tureen_bytes_free(&bridge->refusal);
@@ -132,7 +133,7 @@ static int core_configure(lua_State *L) {
   if (tureen_meter_restricts(L))
     return tureen_raise(L, "restricted", "tureen.configure is not available to a restricted script (--restricted)");
   tureen_buffer *text = tureen_buffer_new(L);
-  tureen_json_encode(L, 1, "options", text);
+  tureen_json_encode(L, 1, "configure", "options", text);
   tureen_bytes_free(&bridge->refusal);
   int ok = bridge->host.configure(bridge->host.context, text->data, text->length, &bridge->refusal);
   tureen_buffer_free(text);
@@ -227,7 +228,7 @@ static int core_is_array(lua_State *L) {
 static int core_encode(lua_State *L) {
   luaL_checkany(L, 1);
   tureen_buffer *text = tureen_buffer_new(L);
-  tureen_json_encode(L, 1, "value", text);
+  tureen_json_encode(L, 1, "encode", "value", text);
   lua_pushlstring(L, text->data, text->length);
   tureen_buffer_free(text);
   return 1;

@@ -31,8 +31,8 @@ char *tureen_buffer_reserve(lua_State *L, tureen_buffer *buffer, size_t more);
 void tureen_buffer_free(tureen_buffer *buffer);
 
 /* Appends the JSON text of the value at `index`. Raises a tureen.Error that names the path to what has no JSON form,
- * starting with `root`: "args.entries[3].Name". Calls no metamethods.                                   [-0, +0, e] */
-void tureen_json_encode(lua_State *L, int index, const char *root, tureen_buffer *out);
+ * starting with `caller` and `root`: "exec: args.entries[3].Name". Calls no metamethods.                 [-0, +0, e] */
+void tureen_json_encode(lua_State *L, int index, const char *caller, const char *root, tureen_buffer *out);
 
 /* Why a text is not JSON. */
 typedef struct tureen_json_error {

@@ -18,7 +18,7 @@ typedef struct frame {
 typedef struct encoder {
   lua_State *L;
   tureen_buffer *out;
-  const char *root;
+  const char *caller, *root;
 } encoder;
 
 static const char mixed_keys[] = "mixes string keys with others, so it is neither an object nor an array";
@@ -46,7 +46,7 @@ static int is_name(const char *key, size_t length) {
 /* Pushes the path to where the encoder stands.                                                          [-0, +1, e] */
 static void push_path(encoder *e, const frame *at, int depth) {
   if (at == NULL || at->parent == NULL) {
-    lua_pushstring(e->L, e->root);
+    lua_pushfstring(e->L, "%s: %s", e->caller, e->root);
     return;
   }
   if (depth > 20) lua_pushliteral(e->L, "...");
@@ -243,7 +243,7 @@ static void put_value(encoder *e, int index, const frame *parent, int depth) {
   fail(e, &at, reason);
 }
 
-void tureen_json_encode(lua_State *L, int index, const char *root, tureen_buffer *out) {
-  encoder e = {L, out, root};
+void tureen_json_encode(lua_State *L, int index, const char *caller, const char *root, tureen_buffer *out) {
+  encoder e = {L, out, caller, root};
   put_value(&e, lua_absindex(L, index), NULL, 0);
 }

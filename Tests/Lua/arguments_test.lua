@@ -127,7 +127,7 @@ function tests.test_remove_tells_ids_from_a_query()
     sends("pgRemoveFromSoup", { soupName = "s", entryIds = tureen.array() }))
   local spec = smartstore.buildExactQuerySpec("a", "b")
   smartstore.removeFromSoup("s", spec, sends("pgRemoveFromSoup", { soupName = "s", querySpec = spec }))
-  raises("removeFromSoup: argument 2 'entryIds or querySpec' must be an array of entry ids or a query spec, got table",
+  raises("removeFromSoup: argument 2 'entryIdsOrQuerySpec' must be an array of entry ids or a query spec, got table",
     smartstore.removeFromSoup, "s", { a = 1 })
   raises("removeFromSoup: argument 2 'entryIds[1]' must be an integer, got string",
     smartstore.removeFromSoup, "s", { "3" })

@@ -82,7 +82,7 @@ function tests.test_exec_misuse_raises()
   raises("exec: argument 1 'success' must be a function, got string", tureen.exec, "x", nil, "s", "a", {})
   raises("exec: argument 3 'service' must be a string, got nil", tureen.exec, nil, nil, nil, "a", {})
   raises("exec: argument 5 'args' must be a table, got number", tureen.exec, nil, nil, "s", "a", 3)
-  raises("args.x[2] is a function, which JSON cannot hold", tureen.exec, nil, nil, "s", "a", { x = { 1, print } })
+  raises("exec: args.x[2] is a function, which JSON cannot hold", tureen.exec, nil, nil, "s", "a", { x = { 1, print } })
   same(tureen.pending(), 0)
 end
 

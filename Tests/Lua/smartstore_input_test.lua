@@ -24,14 +24,15 @@ end
 tests.test_text_that_is_not_utf8_raises_and_names_its_place = keeps_entries(function()
   local bad = "x\xff"
   local function refuses(place, fn, ...) raises(place .. " is not valid UTF-8", fn, ...) end
-  refuses("args.entries[1].a", smartstore.upsertSoupEntries, "input", { { a = bad } })
-  refuses("args.entries[2].b.c", smartstore.upsertSoupEntries, "input", { {}, { b = { c = "\xed\xa0\x80" } } })
-  refuses("args.soupName", smartstore.registerSoup, bad, SPECS)
-  refuses("args.indexes[1].path", smartstore.registerSoup, "other", { { path = bad, type = "string" } })
-  refuses("args.querySpec.matchKey", smartstore.querySoup, "input", smartstore.buildExactQuerySpec("a", bad))
-  refuses("args.querySpec.smartSql", smartstore.runSmartQuery, smartstore.buildSmartQuerySpec("select '" .. bad .. "'"))
-  refuses("args.storeName", smartstore.soupExists, { isGlobalStore = false, storeName = bad }, "input")
-  refuses("args.paths[1]", smartstore.reIndexSoup, "input", { bad })
+  refuses("upsertSoupEntries: args.entries[1].a", smartstore.upsertSoupEntries, "input", { { a = bad } })
+  refuses("upsertSoupEntries: args.entries[2].b.c", smartstore.upsertSoupEntries, "input", { {}, { b = { c = "\xed\xa0\x80" } } })
+  refuses("registerSoup: args.soupName", smartstore.registerSoup, bad, SPECS)
+  refuses("registerSoup: args.indexes[1].path", smartstore.registerSoup, "other", { { path = bad, type = "string" } })
+  refuses("querySoup: args.querySpec.matchKey", smartstore.querySoup, "input", smartstore.buildExactQuerySpec("a", bad))
+  refuses("runSmartQuery: args.querySpec.smartSql", smartstore.runSmartQuery,
+    smartstore.buildSmartQuerySpec("select '" .. bad .. "'"))
+  refuses("soupExists: args.storeName", smartstore.soupExists, { isGlobalStore = false, storeName = bad }, "input")
+  refuses("reIndexSoup: args.paths[1]", smartstore.reIndexSoup, "input", { bad })
 end)
 
 tests.test_zero_bytes_are_refused_in_names_and_sql = keeps_entries(function()
@@ -69,10 +70,11 @@ tests.test_store_of_any_name_is_a_store_of_its_own = case(function()
 end)
 
 tests.test_numbers_json_cannot_hold_raise = keeps_entries(function()
-  raises("args.entries[1].n is NaN, which JSON cannot hold", smartstore.upsertSoupEntries, "input", { { n = 0 / 0 } })
-  raises("args.entries[1].n is infinite, which JSON cannot hold", smartstore.upsertSoupEntries, "input",
+  raises("upsertSoupEntries: args.entries[1].n is NaN, which JSON cannot hold", smartstore.upsertSoupEntries, "input",
+    { { n = 0 / 0 } })
+  raises("upsertSoupEntries: args.entries[1].n is infinite, which JSON cannot hold", smartstore.upsertSoupEntries, "input",
     { { n = 1 / 0 } })
-  raises("args.querySpec.matchKey is NaN, which JSON cannot hold", smartstore.querySoup, "input",
+  raises("querySoup: args.querySpec.matchKey is NaN, which JSON cannot hold", smartstore.querySoup, "input",
     smartstore.buildExactQuerySpec("n", 0 / 0))
   raises("retrieveSoupEntries: argument 2 'entryIds[1]' must be an integer, got number", smartstore.retrieveSoupEntries,
     "input", { 1.5 })

@@ -166,7 +166,7 @@ import Tureen
       ])
     #expect(
       runner.noted("misuse") == [
-        "observe: argument 1 'soupName or querySpec' must be a soup name or a query spec, got number"
+        "observe: argument 1 'soupNameOrQuerySpec' must be a soup name or a query spec, got number"
       ])
   }
 

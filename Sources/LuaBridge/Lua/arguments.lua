@@ -36,6 +36,10 @@ local function is_cursor(value)
   return is_table(value) and value.cursorId ~= nil and is_integer(value.currentPageIndex)
 end
 
+local function is_cache(value)
+  return is_table(value) and type(value.retrieve) == "function" and type(value.save) == "function"
+end
+
 local function is_ids_or_spec(value)
   return is_list(value) or (is_table(value) and rawget(value, "queryType") ~= nil)
 end
@@ -53,6 +57,7 @@ local kinds = {
   any = { "a value", function(value) return value ~= nil end },
   callable = { "a function", function(value) return type(value) == "function" end },
   cursor = { "a cursor", is_cursor },
+  cache = { "a cache", is_cache },
   tables = { "an array of tables", is_list, is_object, "a table" },
   strings = { "an array of strings", is_list, is_string, "a string" },
   integers = { "an array of integers", is_list, is_integer, "an integer" },
@@ -140,11 +145,11 @@ end
 
 --- Makes a function with the plug-ins' calling rules.
 ---
---- `spec`: `name`; `params`, a list of `{name, kind, optional = boolean}`; `has_store`, whether a store config may
---- lead; `is_method`, whether an object leads, called as `object:name(...)`, which then takes the config's place;
---- `is_sync`, whether it answers several times; `insert(given, at)`, to put in arguments a caller may leave out,
---- `at` the position of the first one; `send(success, error, config, values)`, with the checked arguments: what it
---- returns, the function returns.
+--- `spec`: `name`; `params`, a list of `{name, kind, optional = boolean}`; `has_store`, whether a store config may lead;
+--- `is_method`, whether an object leads, called as `object:name(...)`, which then takes the config's place; `is_sync`,
+--- whether it answers several times; `callback`, the first callback's name when it is not `success`;
+--- `insert(given, at)`, to put in arguments a caller may leave out, `at` the position of the first one;
+--- `send(success, error, config, values, name)`, with the checked arguments: what it returns, the function returns.
 function M.define(spec)
   local count = #spec.params
   local function read(given)
@@ -162,16 +167,16 @@ function M.define(spec)
   local function start(success, failure, ...)
     local given = table.pack(...)
     local config, shift = read(given)
-    return spec.send(success, failure, config, read_parameters(spec, given, shift, shift + count + 1))
+    return spec.send(success, failure, config, read_parameters(spec, given, shift, shift + count + 1), spec.name)
   end
   local function call(...)
     local given = table.pack(...)
     local config, shift = read(given)
     local at = callbacks_at(given, shift, spec.params)
     local values = read_parameters(spec, given, shift, at)
-    local success = check_callback(spec.name, at, "success", given[at])
+    local success = check_callback(spec.name, at, spec.callback or "success", given[at])
     local failure = check_callback(spec.name, at + 1, "error", given[at + 1])
-    return spec.send(success, failure, config, values)
+    return spec.send(success, failure, config, values, spec.name)
   end
   M.starters[call] = { start = start, is_sync = spec.is_sync or false }
   return call
@@ -179,10 +184,10 @@ end
 
 --- A `send` for the common case: one action whose keys are the store's and `keys`, in the order of the parameters.
 function M.action(service, action, keys)
-  return function(success, failure, config, values)
+  return function(success, failure, config, values, caller)
     local args = config
     for i, key in ipairs(keys) do args[key] = values[i] end
-    return calls.exec(success, failure, service, action, args)
+    return calls.exec(success, failure, service, action, args, nil, caller)
   end
 end
 

@@ -136,6 +136,8 @@ end
 ---@return tureen.Error? err  code `timeout`
 function M.wait_event(name, filter, ms)
   if type(name) ~= "string" then arguments.wrong("waitEvent", 1, "name", "a string", name) end
+  if filter == core.null then filter = nil end
+  if ms == core.null then ms = nil end
   if filter ~= nil and type(filter) ~= "function" then arguments.wrong("waitEvent", 2, "filter", "a function", filter) end
   if ms ~= nil then check_ms("waitEvent", 3, "ms", ms) end
   local timer, listener

@@ -120,6 +120,11 @@ local function check_fields(caller, position, fields)
   if not arguments.is_list(fields) then
     arguments.wrong(caller, position, "fields", "a string or an array of strings", fields)
   end
+  for name in pairs(fields) do
+    if math.type(name) ~= "integer" or name > #fields or type(fields[name]) ~= "string" then
+      arguments.wrong(caller, position, "fields", "a string or an array of strings", fields)
+    end
+  end
   return { fields = table.concat(fields, ",") }
 end
 

@@ -4,6 +4,7 @@
 ---     config = { type = "soql", query = "SELECT Id, LastName FROM Contact" } }
 ---   contacts:fetch()          -- inside a task; contacts.models then
 local core = ...
+local arguments = core.import "arguments"
 local call = core.import "force_call"
 local fetch = core.import "force_fetch"
 local model = core.import "force_model"
@@ -27,6 +28,7 @@ end
 --- A class with settings of its own: `model`, `config`, `cache`, `cacheForOriginals`, `cacheMode`, `mergeMode`, each a value or
 --- a function(collection), or functions. Called with settings, it makes a collection.
 function RemoteObjectCollection:extend(settings)
+  if type(settings) ~= "table" then arguments.wrong("extend", 1, "settings", "a table", settings) end
   local class = copy(settings)
   class.__index, class.__name = class, self.__name
   return setmetatable(class, { __index = self, __call = construct })
@@ -34,7 +36,8 @@ end
 
 --- Puts a record, or the attributes of one, at the end; the record.
 function RemoteObjectCollection:add(record)
-  if type(record) ~= "table" or type(record.syncRemoteObjectWithServer) ~= "function" then record = self:parse(record) end
+  if type(record) ~= "table" then arguments.wrong("add", 1, "record", "a table", record) end
+  if type(record.syncRemoteObjectWithServer) ~= "function" then record = self:parse(record) end
   record.collections[self] = true
   self.models[#self.models + 1] = record
   return record
@@ -42,6 +45,9 @@ end
 
 --- Takes a record out; whether it was there.
 function RemoteObjectCollection:remove(record)
+  if type(record) ~= "table" or type(record.collections) ~= "table" then
+    arguments.wrong("remove", 1, "record", "a record", record)
+  end
   record.collections[self] = nil
   for i, other in ipairs(self.models) do
     if other == record then
@@ -59,6 +65,7 @@ end
 
 --- What becomes of fetched attributes: a record.
 function RemoteObjectCollection:parse(attributes)
+  if type(attributes) ~= "table" then arguments.wrong("parse", 1, "attributes", "a table", attributes) end
   local settings = {}
   for _, name in ipairs { "cache", "cacheForOriginals" } do
     if self.model[name] == nil then settings[name] = self[name] end
@@ -68,9 +75,15 @@ end
 
 --- Takes all records out and puts these in.
 function RemoteObjectCollection:reset(records)
+  if given(records) and not arguments.is_list(records) then
+    arguments.wrong("reset", 1, "records", "an array of tables", records)
+  end
+  for i, record in ipairs(given(records) and records or {}) do
+    if type(record) ~= "table" then arguments.wrong("reset", 1, ("records[%d]"):format(i), "a table", record) end
+  end
   for _, record in ipairs(self.models) do record.collections[self] = nil end
   self.models = {}
-  for _, attributes in ipairs(records or {}) do self:add(attributes) end
+  for _, attributes in ipairs(given(records) and records or {}) do self:add(attributes) end
   return self
 end
 

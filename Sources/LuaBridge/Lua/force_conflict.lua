@@ -135,7 +135,7 @@ function M.check(caller, method, id, cache, cache_mode, merge_mode)
 end
 
 local P = sync.params
-local ORIGINALS = { "cacheForOriginals", "table", optional = true }
+local ORIGINALS = { "cacheForOriginals", "cache", optional = true }
 local MERGE_MODE_PARAM = { "mergeMode", "string", optional = true }
 
 -- syncRemoteObjectDetectConflict(method, id, attributes, fieldlist, cache, cacheMode, cacheForOriginals, mergeMode,

@@ -173,7 +173,7 @@ function M.run(from_server_now, from_cache, cache_mode, cache, originals, mode)
   return Records(kept, fetched.totalSize, kept_pages(fetched.next_page, cache, originals, mode))
 end
 
-local CACHE, ORIGINALS = { "cache", "table", optional = true }, { "cacheForOriginals", "table", optional = true }
+local CACHE, ORIGINALS = { "cache", "cache", optional = true }, { "cacheForOriginals", "cache", optional = true }
 local MERGE = { "mergeMode", "string", optional = true }
 
 -- fetchRemoteObjects(fetchFromServer, fetchFromCache, cacheMode, cache, cacheForOriginals, mergeMode): what one of the functions

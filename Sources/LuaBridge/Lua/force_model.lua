@@ -4,6 +4,7 @@
 ---   local contact = Contact { LastName = "Ito" }
 ---   contact:save()            -- inside a task; or contact:save(success, error)
 local core = ...
+local arguments = core.import "arguments"
 local call = core.import "force_call"
 local conflict = core.import "force_conflict"
 local sync = core.import "force_sync"
@@ -34,16 +35,23 @@ end
 ---@param settings table
 ---@return table
 function RemoteObject:extend(settings)
+  if type(settings) ~= "table" then arguments.wrong("extend", 1, "settings", "a table", settings) end
   local class = copy(settings)
   class.__index, class.__name = class, self.__name
   return setmetatable(class, { __index = self, __call = construct })
 end
 
 --- An attribute, nil when it is not known.
-function RemoteObject:get(name) return self.attributes[name] end
+function RemoteObject:get(name)
+  if type(name) ~= "string" then arguments.wrong("get", 1, "name", "a string", name) end
+  return self.attributes[name]
+end
 
 --- Sets one attribute, or all of a table.
 function RemoteObject:set(name, value)
+  if type(name) ~= "table" and type(name) ~= "string" then
+    arguments.wrong("set", 1, "name", "a string or a table", name)
+  end
   local changes = type(name) == "table" and name or { [name] = value }
   for key, element in pairs(changes) do self.attributes[key] = element end
   local id = self.attributes[self.idAttribute]
@@ -53,6 +61,7 @@ end
 
 --- Takes an attribute away.
 function RemoteObject:unset(name)
+  if type(name) ~= "string" then arguments.wrong("unset", 1, "name", "a string", name) end
   self.attributes[name] = nil
   return self:set {}
 end

@@ -1,6 +1,7 @@
 --- What the server says about a type: its fields, its recent records, its layouts; kept in a cache, one row for each type.
 local core = ...
 local call = core.import "force_call"
+local arguments = core.import "arguments"
 local async = core.import "async"
 local client = core.import "force_client"
 local modes = core.import "force_modes"
@@ -16,6 +17,9 @@ local SObjectType = call.class "SObjectType"
 ---@param cache_mode string?  a `force.CACHE_MODE`; server-first when left out
 function SObjectType:new(sobject_type, cache, cache_mode)
   if type(sobject_type) ~= "string" then call.misuse("SObjectType: argument 1 'sobjectType' must be a string") end
+  if call.given(cache) and (type(cache) ~= "table" or type(cache.retrieve) ~= "function") then
+    arguments.wrong("SObjectType", 2, "cache", "a cache", cache)
+  end
   if not call.given(cache_mode) then cache_mode = CACHE_MODE.SERVER_FIRST end
   modes.check_cache_mode("SObjectType", cache_mode)
   self.sobjectType, self.cacheMode = sobject_type, cache_mode

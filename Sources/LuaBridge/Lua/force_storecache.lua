@@ -1,6 +1,7 @@
 --- A soup as a cache of records: found by their key, merged with what is stored, marked when they were changed locally.
 local core = ...
 local call = core.import "force_call"
+local arguments = core.import "arguments"
 local async = core.import "async"
 local smartstore = core.import "smartstore"
 
@@ -28,7 +29,21 @@ local LOCAL_PREFIX = "local_"
 ---@param store_name string?
 function StoreCache:new(soup_name, index_specs, key_field, is_global_store, store_name)
   if type(soup_name) ~= "string" or soup_name == "" then misuse("StoreCache: argument 1 'soupName' must be a string") end
+  if given(index_specs) and not arguments.is_list(index_specs) then
+    arguments.wrong("StoreCache", 2, "indexSpecs", "an array of tables", index_specs)
+  end
+  for i, spec in ipairs(given(index_specs) and index_specs or {}) do
+    if type(spec) ~= "table" then
+      arguments.wrong("StoreCache", 2, ("indexSpecs[%d]"):format(i), "a table", spec)
+    end
+  end
   if given(key_field) and type(key_field) ~= "string" then misuse("StoreCache: argument 3 'keyField' must be a string") end
+  if given(is_global_store) and type(is_global_store) ~= "boolean" then
+    arguments.wrong("StoreCache", 4, "isGlobalStore", "a boolean", is_global_store)
+  end
+  if given(store_name) and type(store_name) ~= "string" then
+    arguments.wrong("StoreCache", 5, "storeName", "a string", store_name)
+  end
   self.soupName = soup_name
   self.additionalIndexSpecs = given(index_specs) and index_specs or {}
   self.keyField = given(key_field) and key_field or "Id"

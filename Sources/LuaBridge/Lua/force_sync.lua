@@ -34,7 +34,7 @@ local METHOD, ATTRIBUTES = { "method", "string" }, { "attributes", "table", opti
 local ID = { "id", "string", optional = true }
 local FIELDLIST = { "fieldlist", "strings", optional = true }
 local TYPE = { "sobjectType", "string" }
-local CACHE, CACHE_MODE_PARAM = { "cache", "table", optional = true }, { "cacheMode", "string", optional = true }
+local CACHE, CACHE_MODE_PARAM = { "cache", "cache", optional = true }, { "cacheMode", "string", optional = true }
 M.params = {
   method = METHOD, id = ID, attributes = ATTRIBUTES, fieldlist = FIELDLIST, type = TYPE, cache = CACHE,
   cache_mode = CACHE_MODE_PARAM,
@@ -84,7 +84,7 @@ end
 -- syncRemoteObjectWithCache(method, id, attributes, fieldlist, cache, localAction?): the record in the cache; null for a delete
 -- and for a record that is not there. localAction marks it as changed locally
 define("syncRemoteObjectWithCache",
-  { METHOD, ID, ATTRIBUTES, FIELDLIST, { "cache", "table" }, { "localAction", "boolean", optional = true } },
+  { METHOD, ID, ATTRIBUTES, FIELDLIST, { "cache", "cache" }, { "localAction", "boolean", optional = true } },
   function(method, id, attributes, fieldlist, cache, is_local)
     return in_cache[method](id, attributes, fieldlist, cache, is_local == true)
   end,

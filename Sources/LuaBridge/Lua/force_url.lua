@@ -55,6 +55,9 @@ function M.computeEndPointIfMissing(endPoint, path)
   if type(path) ~= "string" then
     call.misuse("computeEndPointIfMissing: argument 2 'path' must be a string, got %s", type(path))
   end
+  if call.given(endPoint) and type(endPoint) ~= "string" then
+    call.misuse("computeEndPointIfMissing: argument 1 'endPoint' must be a string, got %s", type(endPoint))
+  end
   if call.given(endPoint) then return { endPoint = endPoint, path = path } end
   if path:find("^https://") then return { endPoint = "", path = path } end
   local head, tail = path:match("^(/[^/]+/[^/?]+)(.*)$")

@@ -36,7 +36,7 @@ simple("stores", "kvStores", {}, {})
 -- put([config,] name, key, value, ...): "OK"; value is a string of any bytes
 M.put = define {
   name = "put", has_store = true, params = { NAME, KEY, { "value", "string" } },
-  send = function(success, failure, config, values)
+  send = function(success, failure, config, values, caller)
     local value = values[3]
     config.name, config.key = values[1], values[2]
     -- JSON carries text; other bytes travel as base64.
@@ -45,20 +45,20 @@ M.put = define {
     else
       config.value, config.isBase64 = core.to_base64(value), true
     end
-    return calls.exec(success, failure, SERVICE, "kvPut", config)
+    return calls.exec(success, failure, SERVICE, "kvPut", config, nil, caller)
   end,
 }
 
 -- get([config,] name, key, ...): the value, a string; tureen.null when there is none
 M.get = define {
   name = "get", has_store = true, params = { NAME, KEY },
-  send = function(success, failure, config, values)
+  send = function(success, failure, config, values, caller)
     config.name, config.key = values[1], values[2]
     local function found(payload)
       if payload == core.null then return success(payload) end
       success(payload.isBase64 and core.from_base64(payload.value) or payload.value)
     end
-    return calls.exec(success and found, failure, SERVICE, "kvGet", config)
+    return calls.exec(success and found, failure, SERVICE, "kvGet", config, nil, caller)
   end,
 }
 

@@ -73,12 +73,12 @@ end
 local function about_sync(name, is_sync, convert)
   M[name] = define {
     name = name, has_store = true, is_sync = is_sync, params = { { "syncIdOrName", "id_or_name" } },
-    send = function(success, failure, config, values)
+    send = function(success, failure, config, values, caller)
       if success and convert then
         local inner = success
         success = function(payload) return inner(convert(payload)) end
       end
-      return calls.exec(success, failure, SERVICE, name, with_sync(config, values[1]))
+      return calls.exec(success, failure, SERVICE, name, with_sync(config, values[1]), nil, caller)
     end,
   }
 end
@@ -133,9 +133,9 @@ about_all("isStopped")
 -- the final states of those, once all have ended
 M.restart = define {
   name = "restart", has_store = true, params = { { "options", "table", optional = true } },
-  send = function(success, failure, config, values)
+  send = function(success, failure, config, values, caller)
     config.restartStopped = values[1] and values[1].restartStopped
-    return calls.exec(success, failure, SERVICE, "restart", config)
+    return calls.exec(success, failure, SERVICE, "restart", config, nil, caller)
   end,
 }
 
@@ -152,12 +152,12 @@ M.fetchMetadata = define {
 -- out; tureen.null when there is none
 M.fetchLayout = define {
   name = "fetchLayout", has_store = true, params = { { "layout", "table" }, FETCH_MODE },
-  send = function(success, failure, config, values)
+  send = function(success, failure, config, values, caller)
     for _, key in ipairs { "sobjectType", "formFactor", "layoutType", "mode", "recordTypeId" } do
       config[key] = values[1][key]
     end
     config.fetchMode = values[2]
-    return calls.exec(success, failure, SERVICE, "fetchLayout", config)
+    return calls.exec(success, failure, SERVICE, "fetchLayout", config, nil, caller)
   end,
 }
 

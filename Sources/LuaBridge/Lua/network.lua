@@ -77,12 +77,12 @@ end
 local function start(success, failure, ...)
   local given = table.pack(...)
   if type(given[1]) == "table" then
-    return calls.exec(success, failure, SERVICE, "pgSendRequest", from_options(given[1]))
+    return calls.exec(success, failure, SERVICE, "pgSendRequest", from_options(given[1]), nil, "sendRequest")
   end
   -- What is awaited has no callbacks in the middle.
   table.move(given, 3, given.n, 5)
   given[3], given[4] = nil, nil
-  return calls.exec(success, failure, SERVICE, "pgSendRequest", from_positions(given))
+  return calls.exec(success, failure, SERVICE, "pgSendRequest", from_positions(given), nil, "sendRequest")
 end
 
 -- sendRequest(options, success, error), or with the model's positions:
@@ -92,10 +92,10 @@ function M.sendRequest(...)
   local given = table.pack(...)
   if type(given[1]) == "table" then
     local success, failure = check_callback(2, "success", given[2]), check_callback(3, "error", given[3])
-    return calls.exec(success, failure, SERVICE, "pgSendRequest", from_options(given[1]))
+    return calls.exec(success, failure, SERVICE, "pgSendRequest", from_options(given[1]), nil, "sendRequest")
   end
   local success, failure = check_callback(3, "success", given[3]), check_callback(4, "error", given[4])
-  return calls.exec(success, failure, SERVICE, "pgSendRequest", from_positions(given))
+  return calls.exec(success, failure, SERVICE, "pgSendRequest", from_positions(given), nil, "sendRequest")
 end
 arguments.starters[M.sendRequest] = { start = start, is_sync = false }
 

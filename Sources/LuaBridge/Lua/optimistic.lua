@@ -7,6 +7,7 @@
 --- Records are kept by their id, so that several deletions may be under way. A row that comes back stands where it stood among
 --- those that are left. A record that is not there any more counts as deleted.
 local core = ...
+local arguments = core.import "arguments"
 local call = core.import "force_call"
 local calls = core.import "calls"
 local client = core.import "force_client"
@@ -31,14 +32,19 @@ M.List = List
 
 ---@param settings tureen.optimistic.Settings
 function List:new(settings)
-  if type(settings) ~= "table" or type(settings.sobjectType) ~= "string" then
-    call.misuse("list: 'sobjectType' must be a string")
+  if type(settings) ~= "table" then arguments.wrong("list", 1, "settings", "a table", settings) end
+  if type(settings.sobjectType) ~= "string" then
+    arguments.wrong("list", 1, "settings.sobjectType", "a string", settings.sobjectType)
   end
-  if type(settings.records) ~= "table" then call.misuse("list: 'records' must be an array of tables") end
+  if not arguments.is_list(settings.records) then
+    arguments.wrong("list", 1, "settings.records", "an array of tables", settings.records)
+  end
   self.settings, self.rows, self.pending = settings, {}, 0
   self.order, self.busy = {}, {}
   for i, record in ipairs(settings.records) do
-    if not call.given(record.Id) then call.misuse("list: 'records[%d]' has no Id", i) end
+    if type(record) ~= "table" or not call.given(record.Id) then
+      call.misuse("list: argument 1 'settings.records[%d]' has no Id", i)
+    end
     self.rows[i], self.order[record.Id] = record, i
   end
 end
@@ -124,6 +130,15 @@ local delete_record = call.define {
   name = "delete", is_method = true, params = { { "record", "table" } }, body = delete,
 }
 
+local function check_callbacks(caller, success, failure)
+  for i, name in ipairs { "success", "failure" } do
+    local callback = select(i, success, failure)
+    if call.given(callback) and type(callback) ~= "function" then
+      arguments.wrong(caller, i + 1, name, "a function", callback)
+    end
+  end
+end
+
 --- Takes a row out at once and deletes its record in the background. `success` or `error` is called when that has ended, after
 --- the row is back where it has to be.
 ---@param position integer  of the row, from 1 on
@@ -131,6 +146,8 @@ local delete_record = call.define {
 ---@param failure fun(err: tureen.Error)?
 ---@return boolean  false when the record is being deleted already, or there is no such row
 function List:delete(position, success, failure)
+  if math.type(position) ~= "integer" then arguments.wrong("delete", 1, "position", "an integer", position) end
+  check_callbacks("delete", success, failure)
   local record = self.rows[position]
   if record == nil or self.busy[record.Id] then return false end
   self.busy[record.Id], self.pending = true, self.pending + 1
@@ -138,10 +155,10 @@ function List:delete(position, success, failure)
   changed(self)
   calls.defer(delete_record, self, record, function(value)
     ended(self, record, value)
-    guard.invoke(success)
+    if call.given(success) then guard.invoke(success) end
   end, function(err)
     ended(self, record, nil, err)
-    guard.invoke(failure, err)
+    if call.given(failure) then guard.invoke(failure, err) end
   end)
   return true
 end
@@ -150,6 +167,8 @@ end
 ---@param id string
 ---@return boolean
 function List:delete_id(id, success, failure)
+  if type(id) ~= "string" then arguments.wrong("delete_id", 1, "id", "a string", id) end
+  check_callbacks("delete_id", success, failure)
   for i, record in ipairs(self.rows) do
     if record.Id == id then return self:delete(i, success, failure) end
   end

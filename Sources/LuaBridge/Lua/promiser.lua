@@ -17,6 +17,9 @@ return function(object, method, name)
   if type(method) ~= "string" then
     core.raise("invalidArguments", ("promiser: argument 2 'method' must be a string, got %s"):format(type(method)))
   end
+  if name ~= nil and type(name) ~= "string" then
+    core.raise("invalidArguments", ("promiser: argument 3 'name' must be a string, got %s"):format(type(name)))
+  end
   if type(object[method]) ~= "function" then
     core.raise("invalidArguments", ("promiser: %s has no function '%s'"):format(name or "the object", method))
   end

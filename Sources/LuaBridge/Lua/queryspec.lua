@@ -28,6 +28,34 @@ local function key(value)
   if value ~= core.null then return value end
 end
 
+local EXPECTED = {
+  string = function(value) return type(value) == "string" end,
+  integer = function(value) return type(value) == "number" and math.tointeger(value) ~= nil end,
+  array = function(value)
+    if type(value) ~= "table" then return false end
+    for i, path in pairs(value) do
+      if math.type(i) ~= "integer" or type(path) ~= "string" then return false end
+    end
+    return true
+  end,
+}
+local ARTICLES = { string = "a string", integer = "an integer", array = "an array of strings" }
+
+--- Checks what a builder was given: `{name, type}` for each argument that has one, in the order of the call.
+local function check(caller, parameters, ...)
+  for i, parameter in ipairs(parameters) do
+    local value = given((select(i, ...)))
+    local kind = parameter[2]
+    if value ~= nil and kind and not EXPECTED[kind](value) then
+      core.raise("invalidArguments", ("%s: argument %d '%s' must be %s, got %s"):format(
+        caller, i, parameter[1], ARTICLES[kind], type(value)))
+    end
+  end
+end
+
+local PATH, ORDER, PAGE_SIZE = { "path", "string" }, { "order", "string" }, { "pageSize", "integer" }
+local ORDER_PATH, SELECT_PATHS, ANY_KEY = { "orderPath", "string" }, { "selectPaths", "array" }, { "key" }
+
 local function spec(query_type, path, order, page_size, order_path, select_paths)
   return {
     queryType = query_type,
@@ -42,12 +70,15 @@ end
 --- All entries of a soup, ordered by `path`.
 ---@return tureen.QuerySpec
 function M.buildAllQuerySpec(path, order, pageSize, selectPaths)
+  check("buildAllQuerySpec", { PATH, ORDER, PAGE_SIZE, SELECT_PATHS }, path, order, pageSize, selectPaths)
   return spec("range", path, order, pageSize, nil, selectPaths)
 end
 
 --- Entries whose `path` equals `matchKey`. Mind the order: the page size stands before the order.
 ---@return tureen.QuerySpec
 function M.buildExactQuerySpec(path, matchKey, pageSize, order, orderPath, selectPaths)
+  check("buildExactQuerySpec", { PATH, ANY_KEY, PAGE_SIZE, ORDER, ORDER_PATH, SELECT_PATHS },
+    path, matchKey, pageSize, order, orderPath, selectPaths)
   local result = spec("exact", path, order, pageSize, orderPath, selectPaths)
   result.matchKey = key(matchKey)
   return result
@@ -56,6 +87,8 @@ end
 --- Entries whose `path` lies between the keys, both included; a missing key is no bound.
 ---@return tureen.QuerySpec
 function M.buildRangeQuerySpec(path, beginKey, endKey, order, pageSize, orderPath, selectPaths)
+  check("buildRangeQuerySpec", { PATH, ANY_KEY, ANY_KEY, ORDER, PAGE_SIZE, ORDER_PATH, SELECT_PATHS },
+    path, beginKey, endKey, order, pageSize, orderPath, selectPaths)
   local result = spec("range", path, order, pageSize, orderPath, selectPaths)
   result.beginKey, result.endKey = key(beginKey), key(endKey)
   return result
@@ -64,6 +97,8 @@ end
 --- Entries whose `path` is like `likeKey`, with `%` and `_` as wild cards.
 ---@return tureen.QuerySpec
 function M.buildLikeQuerySpec(path, likeKey, order, pageSize, orderPath, selectPaths)
+  check("buildLikeQuerySpec", { PATH, { "likeKey", "string" },
+    ORDER, PAGE_SIZE, ORDER_PATH, SELECT_PATHS }, path, likeKey, order, pageSize, orderPath, selectPaths)
   local result = spec("like", path, order, pageSize, orderPath, selectPaths)
   result.likeKey = key(likeKey)
   return result
@@ -72,6 +107,8 @@ end
 --- Entries that match a full-text expression in `path`, or anywhere when `path` is nil.
 ---@return tureen.QuerySpec
 function M.buildMatchQuerySpec(path, matchKey, order, pageSize, orderPath, selectPaths)
+  check("buildMatchQuerySpec", { PATH, ANY_KEY, ORDER, PAGE_SIZE, ORDER_PATH, SELECT_PATHS },
+    path, matchKey, order, pageSize, orderPath, selectPaths)
   local result = spec("match", path, order, pageSize, orderPath, selectPaths)
   result.matchKey = key(matchKey)
   return result
@@ -100,6 +137,7 @@ end
 --- Rows of a smart SQL statement.
 ---@return tureen.QuerySpec
 function M.buildSmartQuerySpec(smartSql, pageSize)
+  check("buildSmartQuerySpec", { { "smartSql", "string" }, PAGE_SIZE }, smartSql, pageSize)
   return { queryType = "smart", smartSql = key(smartSql), pageSize = given(pageSize) or DEFAULT_PAGE_SIZE }
 end
 

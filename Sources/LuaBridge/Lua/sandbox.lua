@@ -27,8 +27,8 @@ local function define_table(name, param, is_optional)
   M[name] = arguments.define {
     name = name,
     params = { { param, "table", optional = is_optional } },
-    send = function(success, failure, _, values)
-      calls.exec(success, failure, SERVICE, name, values[1] or {})
+    send = function(success, failure, _, values, caller)
+      return calls.exec(success, failure, SERVICE, name, values[1] or {}, nil, caller)
     end,
   }
 end

@@ -17,9 +17,9 @@ end
 local function about_user(name)
   M[name] = arguments.define {
     name = name, params = { { "user", "table", optional = true } },
-    send = function(success, failure, _, values)
+    send = function(success, failure, _, values, caller)
       local user = values[1] or {}
-      return calls.exec(success, failure, SERVICE, name, { userId = user.userId, orgId = user.orgId })
+      return calls.exec(success, failure, SERVICE, name, { userId = user.userId, orgId = user.orgId }, nil, caller)
     end,
   }
 end

@@ -70,9 +70,9 @@ simple("removeStore", "pgRemoveStore", {}, {})
 -- upsertSoupEntries([config,] soupName, entries, ...): the entries as stored, found by _soupEntryId
 M.upsertSoupEntries = define {
   name = "upsertSoupEntries", has_store = true, params = { SOUP, { "entries", "tables" } },
-  send = function(success, failure, config, values)
+  send = function(success, failure, config, values, caller)
     config.soupName, config.entries, config.externalIdPath = values[1], values[2], "_soupEntryId"
-    return calls.exec(success, failure, SERVICE, "pgUpsertSoupEntries", config)
+    return calls.exec(success, failure, SERVICE, "pgUpsertSoupEntries", config, nil, caller)
   end,
 }
 
@@ -86,8 +86,8 @@ end
 
 -- removeFromSoup([config,] soupName, entryIds | querySpec, ...): "OK"
 M.removeFromSoup = define {
-  name = "removeFromSoup", has_store = true, params = { SOUP, { "entryIds or querySpec", "ids_or_spec" } },
-  send = function(success, failure, config, values)
+  name = "removeFromSoup", has_store = true, params = { SOUP, { "entryIdsOrQuerySpec", "ids_or_spec" } },
+  send = function(success, failure, config, values, caller)
     local what = values[2]
     config.soupName = values[1]
     if arguments.is_list(what) then
@@ -96,7 +96,7 @@ M.removeFromSoup = define {
     else
       config.querySpec = what
     end
-    return calls.exec(success, failure, SERVICE, "pgRemoveFromSoup", config)
+    return calls.exec(success, failure, SERVICE, "pgRemoveFromSoup", config, nil, caller)
   end,
 }
 
@@ -113,24 +113,24 @@ end
 -- querySoup([config,] soupName, querySpec, ...): a cursor. Smart queries belong to runSmartQuery
 M.querySoup = define {
   name = "querySoup", has_store = true, params = { SOUP, { "querySpec", "table" } },
-  send = function(success, failure, config, values)
+  send = function(success, failure, config, values, caller)
     if values[2].queryType == "smart" then
       core.raise("invalidArguments", "Smart queries can only be run using runSmartQuery")
     end
     config.soupName, config.querySpec = values[1], with_order_path(values[2])
-    return calls.exec(success, failure, SERVICE, "pgQuerySoup", config)
+    return calls.exec(success, failure, SERVICE, "pgQuerySoup", config, nil, caller)
   end,
 }
 
 -- runSmartQuery([config,] querySpec, ...): a cursor
 M.runSmartQuery = define {
   name = "runSmartQuery", has_store = true, params = { { "querySpec", "table" } },
-  send = function(success, failure, config, values)
+  send = function(success, failure, config, values, caller)
     if values[1].queryType ~= "smart" then
       core.raise("invalidArguments", "runSmartQuery can only run smart queries")
     end
     config.querySpec = values[1]
-    return calls.exec(success, failure, SERVICE, "pgRunSmartQuery", config)
+    return calls.exec(success, failure, SERVICE, "pgRunSmartQuery", config, nil, caller)
   end,
 }
 
@@ -233,8 +233,9 @@ end
 -- updated, removed, all} after each commit, several commits as one when they come faster than they are taken; error is
 -- called when it cannot begin, or its store closes. An observer is not pending: `tureen.run` does not wait for it
 M.observe = define {
-  name = "observe", has_store = true, params = { { "soupName or querySpec", "soup_or_spec" } },
+  name = "observe", has_store = true, callback = "callback", params = { { "soupNameOrQuerySpec", "soup_or_spec" } },
   send = function(callback, failure, config, values)
+    if type(callback) ~= "function" then arguments.wrong("observe", 2, "callback", "a function", callback) end
     observers = observers + 1
     local what = values[1]
     local observer = setmetatable({

@@ -1,5 +1,6 @@
 --- `exec` with the plug-ins' version in front, and how long calls take.
 local core = ...
+local arguments = core.import "arguments"
 local calls = core.import "calls"
 local logger = core.import "util_logger"
 
@@ -34,13 +35,22 @@ function M.exec(pluginVersion, success, failure, service, action, args)
     core.raise("invalidArguments",
       ("exec: argument 1 'pluginVersion' must be a string, got %s"):format(type(pluginVersion)))
   end
+  for position, name in ipairs { "success", "error" } do
+    local callback = select(position, success, failure)
+    if callback ~= nil and callback ~= core.null and type(callback) ~= "function" then
+      arguments.wrong("exec", position + 1, name, "a function", callback)
+    end
+  end
+  if type(service) ~= "string" then arguments.wrong("exec", 4, "service", "a string", service) end
+  if type(action) ~= "string" then arguments.wrong("exec", 5, "action", "a string", action) end
+  if args ~= nil and args ~= core.null and type(args) ~= "table" then arguments.wrong("exec", 6, "args", "a table", args) end
   local list = core.array { "pluginSDKVersion:" .. pluginVersion }
   if type(args) == "table" and (core.is_array(args) or args[1] ~= nil) then
     table.move(args, 1, #args, 2, list)
   else
     list[2] = args
   end
-  if M.timing and type(service) == "string" and type(action) == "string" then
+  if M.timing then
     latest = latest + 1
     success, failure = timed(("TIMING %s:%s:%d"):format(service, action, latest), success, failure)
   end

@@ -1,5 +1,6 @@
 --- Lines for whoever runs the script, on stderr, and URLs made fit for them.
 local core = ...
+local arguments = core.import "arguments"
 
 ---@class tureen.logger
 local M = {}
@@ -51,13 +52,15 @@ function M.sanitizeUrlParamsForLogging(url, names)
       ("sanitizeUrlParamsForLogging: argument 1 'url' must be a string, got %s"):format(type(url)))
   end
   if type(names) == "string" then names = { names } end
-  if type(names) ~= "table" then
-    core.raise("invalidArguments",
-      ("sanitizeUrlParamsForLogging: argument 2 'names' must be a string or an array of strings, got %s")
-        :format(type(names)))
-  end
+  local expected = "a string or an array of strings"
+  if not arguments.is_list(names) then arguments.wrong("sanitizeUrlParamsForLogging", 2, "names", expected, names) end
   local is_secret = {}
-  for _, name in ipairs(names) do is_secret[tostring(name):lower()] = true end
+  for i, name in ipairs(names) do
+    if type(name) ~= "string" then
+      arguments.wrong("sanitizeUrlParamsForLogging", 2, ("names[%d]"):format(i), "a string", name)
+    end
+    is_secret[name:lower()] = true
+  end
   return (url:gsub("([?&#])([^=&#?]*)=([^&#]*)", function(mark, name, value)
     return mark .. name .. "=" .. (is_secret[name:lower()] and "[redacted]" or value)
   end))
