@@ -1,0 +1,144 @@
+import Foundation
+import JSON
+import LuaBridge
+import Testing
+import Tureen
+
+/// Runs what bridge-spec says by way of example: the call as JSON, whose answer has to look as described, and the Lua beside it.
+@Suite struct SpecExampleTests {
+  private static let folder = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+    .deletingLastPathComponent().appendingPathComponent("bridge-spec")
+
+  static let actions: [String] = {
+    let actions = folder.appendingPathComponent("actions")
+    let services = (try? FileManager.default.contentsOfDirectory(atPath: actions.path)) ?? []
+    return services.sorted().flatMap { service in
+      let files = (try? FileManager.default.contentsOfDirectory(atPath: actions.appendingPathComponent(service).path)) ?? []
+      return files.sorted().map { "\(service)/\($0)" }
+    }
+  }()
+
+  private static func json(_ path: String) throws -> JSONValue {
+    try JSONValue(parsing: Array(Data(contentsOf: folder.appendingPathComponent(path))))
+  }
+
+  /// The world of the examples: a soup with entries, two syncs before the one that is the third, a key-value store.
+  private static let world = """
+    local await = tureen.await
+    local function world()
+      assert(await(smartstore.registerSoup, "contacts", SPECS))
+      local entries = {}
+      for i = 1, 5 do entries[i] = { Id = "003" .. ("ABCDE"):sub(i, i), LastName = i < 4 and "Ito" or "Ray" } end
+      assert(await(smartstore.upsertSoupEntriesWithExternalId, "contacts", entries, "Id"))
+      assert(await(smartstore.registerSoup, true, "contacts", SPECS))
+      assert(await(smartstore.registerSoup, { isGlobalStore = true, storeName = "notes" }, "notes", SPECS))
+      assert(await(tureen.keyvalue.put, "settings", "theme", "dark"))
+      assert(await(tureen.oauth.authenticate))
+    end
+    """
+  private static let syncs = """
+    local function syncs()
+      for i = 1, 2 do assert(await(mobilesync.createSyncDown, CONTACTS, "contacts", OVERWRITE, "other" .. i)) end
+      assert(await(mobilesync.syncDown, CONTACTS, "contacts", OVERWRITE, "contactsDown"))
+    end
+    """
+  /// What an example needs beside the world, by action.
+  private static let before: [String: String] = [
+    "pgMoveCursorToPageIndex": #"assert(await(smartstore.querySoup, "contacts", smartstore.buildAllQuerySpec("Id", nil, 2)))"#,
+    "pgCloseCursor": #"assert(await(smartstore.querySoup, "contacts", smartstore.buildAllQuerySpec("Id", nil, 2)))"#,
+    "restart": "assert(await(mobilesync.stop))",
+  ]
+  /// Syncs whose examples make the sync that the others find.
+  private static let makesTheSync: Set<String> = ["syncDown", "createSyncDown"]
+
+  @Test(arguments: actions)
+  func example_ofAnAction_runsAndAnswersAsDescribed(path: String) async throws {
+    let spec = try Self.json("actions/\(path)")
+    let action = try #require(spec["action"]?.stringValue), service = try #require(spec["service"]?.stringValue)
+    let example = try #require(spec["example"]), lua = try #require(example["lua"]?.stringValue)
+    var arguments = example["arguments"] ?? [:]
+    if action == "switchToUser" { arguments = .string("the user's own") }
+    let setUp = Self.makesTheSync.contains(action) || !service.hasSuffix(".mobilesync") ? "" : "syncs()"
+    let runner = try await ScriptRunner(contacts: 3)
+    let outcome = try await runner.run(
+      """
+      \(Self.world)
+      \(Self.syncs)
+      tureen.async(function()
+        world() \(setUp)
+        \(lua)
+      end)
+      assert(tureen.run())
+      """, on: runner.makeHost { $0.home = runner.home + "-lua" })
+    #expect(outcome == .done)
+    let result = try await runner.value(
+      of: """
+        world() \(setUp) \(Self.before[action] ?? "")
+        local given = tureen.json.decode([====[\(Self.text(arguments))]====])
+        if type(given) == "string" then given = await(tureen.sfaccountmanager.getCurrentUser) end
+        local answer, err = await(function(success, failure)
+          tureen.exec(success, failure, "\(service)", "\(action)", given)
+          \(action == "pgObserve" ? #"smartstore.upsertSoupEntries("contacts", { { Id = "new" } })"# : "")
+        end)
+        if answer == nil then error(("%s: %s"):format(err.code, err.message), 0) end
+        \(action == "pgObserve" ? #"tureen.exec(nil, nil, "\#(service)", "pgCloseObserver", { observerId = 1 })"# : "")
+        return answer
+        """, before: Self.world + "\n" + Self.syncs)
+    let answer = try #require(result, "the call has no answer")
+    try expectLooks(answer, as: try #require(spec["result"]), path)
+    try expectLooks(try #require(example["result"]), as: try #require(spec["result"]), "\(path), the example's result")
+    #expect(
+      kind(answer) == kind(try #require(example["result"])),
+      "the example says \(Self.text(example["result"] ?? .null)), the answer is \(Self.text(answer))")
+  }
+
+  @Test func actions_areFound() { #expect(Self.actions.count > 50) }
+
+  private static func text(_ value: JSONValue) -> String { String(decoding: value.serialized(), as: UTF8.self) }
+
+  private func kind(_ value: JSONValue) -> String { value.integerValue == nil ? value.kindName : "integer" }
+
+  /// A value is what `shape` describes: its type, the required members and their types, the elements.
+  private func expectLooks(_ value: JSONValue, as shape: JSONValue, _ what: String) throws {
+    let type = try #require(shape["type"]?.stringValue)
+    if value.isNull, shape["nullable"]?.boolValue == true { return }
+    switch type {
+    case "any": return
+    case "string": #expect(value.stringValue != nil, "\(what) is \(Self.text(value))")
+    case "integer": #expect(value.integerValue != nil, "\(what) is \(Self.text(value))")
+    case "number": #expect(value.integerValue != nil || value.kindName == "number", "\(what) is \(Self.text(value))")
+    case "boolean": #expect(value.boolValue != nil, "\(what) is \(Self.text(value))")
+    case "object":
+      #expect(value.objectValue != nil, "\(what) is \(Self.text(value))")
+      try expectMembers(value, shape["fields"]?.objectValue ?? [:], what, allRequired: false)
+    case "array":
+      let elements = try #require(shape["elements"])
+      let element: JSONValue = elements.stringValue.map { ["type": .string($0)] } ?? elements
+      for (i, each) in try #require(value.arrayValue, "\(what) is \(Self.text(value))").enumerated() {
+        try expectLooks(each, as: element, "\(what)[\(i + 1)]")
+      }
+    default:
+      let shared = try #require(try Self.json("types.json")[type])
+      if let event = shared["event"]?.stringValue {
+        let detail = try #require(try Self.json("events/\(event).json")["detail"]?.objectValue)
+        try expectMembers(value, detail, what, allRequired: false)
+      } else {
+        try expectMembers(value, try #require(shared["fields"]?.objectValue), what, allRequired: true)
+      }
+    }
+  }
+
+  private func expectMembers(_ value: JSONValue, _ fields: JSONObject, _ what: String, allRequired: Bool) throws {
+    let members = try #require(value.objectValue, "\(what) is \(Self.text(value))")
+    for (name, field) in fields {
+      if let member = members[name], !member.isNull {
+        try expectLooks(member, as: field, "\(what).\(name)")
+      } else {
+        #expect(!allRequired || field["required"]?.boolValue != true, "\(what) has no \(name)")
+      }
+    }
+    if !fields.isEmpty {
+      for key in members.keys { #expect(fields[key] != nil, "\(what) has \(key), which its type does not know") }
+    }
+  }
+}
