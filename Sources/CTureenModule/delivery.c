@@ -169,7 +169,7 @@ void tureen_deliver(tureen *t, tureen_message *message) {
   int kind = message->kind == TUREEN_UPDATE ? TUREEN_ANSWER_PROGRESS : is_error ? TUREEN_ANSWER_ERROR : TUREEN_ANSWER_RESULT;
   const char *json = text == NULL ? unusable : text;
   size_t length = text == NULL ? sizeof unusable - 1 : message->payload.length;
-  if (message->kind == 8) {
+  if (message->kind == TUREEN_NEWS) {
     if (text != NULL) deliver_news(t, text, length);
     free(text);
     return;
