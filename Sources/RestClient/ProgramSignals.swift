@@ -3,9 +3,21 @@ import NIOCore
 import NIOPosix
 import Synchronization
 
-/// Keeps a program's signals as they are: what this library does for itself changes neither what a signal does nor whose thread
-/// it reaches.
-enum ProgramSignals {
+/// Keeps a program's signals as they are, where the program has no part in what this library does for itself.
+public enum ProgramSignals {
+  private struct State {
+    /// Whether SIGPIPE is the program's affair.
+    var areKept = false
+    var isRestored = false
+  }
+
+  private static let state = Mutex(State())
+
+  /// From now on SIGPIPE stays as the program has it, though SwiftNIO ignores it for the whole process with its first socket.
+  ///
+  /// Only for a library that has a SwiftNIO of its own: others' threads in SwiftNIO rely on what it does.
+  public static func keep() { state.withLock { $0.areKept = true } }
+
   /// One event-loop thread that takes no signals: SIGPIPE of a connection that broke stays with it, unseen.
   static func makeGroup() -> MultiThreadedEventLoopGroup {
     var all = sigset_t(), before = sigset_t()
@@ -13,19 +25,15 @@ enum ProgramSignals {
     pthread_sigmask(SIG_BLOCK, &all, &before)
     let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
     pthread_sigmask(SIG_SETMASK, &before, nil)
-    restoreOnce(group)
+    state.withLock { state in
+      guard state.areKept, !state.isRestored else { return }
+      state.isRestored = true
+      restore(group)
+    }
     return group
   }
 
-  private static func restoreOnce(_ group: MultiThreadedEventLoopGroup) {
-    isRestored.withLock { isRestored in
-      guard !isRestored else { return }
-      isRestored = true
-      restore(group)
-    }
-  }
-
-  /// SwiftNIO ignores SIGPIPE for the whole process with its first socket, and never again: it makes that socket here.
+  /// SwiftNIO changes SIGPIPE once: it makes its first socket here.
   private static func restore(_ group: MultiThreadedEventLoopGroup) {
     var before = sigaction()
     sigaction(SIGPIPE, nil, &before)
@@ -33,6 +41,4 @@ enum ProgramSignals {
     try? channel?.close().wait()
     sigaction(SIGPIPE, &before, nil)
   }
-
-  private static let isRestored = Mutex(false)
 }

@@ -1,6 +1,7 @@
 import CLuaBridge
 import JSON
 import LuaBridge
+import RestClient
 
 /// The host of a program that uses the C API. Called by `tureen_open`.
 ///
@@ -14,6 +15,7 @@ public func tureenEmbeddedHost(
   _ refusal: UnsafeMutablePointer<tureen_bytes>
 ) -> Int32 {
   LogSetup.silent()
+  ProgramSignals.keep()
   do {
     table.pointee = try embeddedBridge(Array(UnsafeRawBufferPointer(start: options, count: length))).makeTable()
     return 1

@@ -42,6 +42,12 @@ import Testing
     "local t = setmetatable({}, { __lt = function() while true do end end }) table.sort({ t, t, t })",
     "string.gsub('aaaa', 'a', function() while true do end end)",
     "load(function() while true do end end)",
+    "error(setmetatable({}, { __tostring = function() while true do end end }))",
+    """
+    require('tureen').async(function()
+      error(setmetatable({}, { __tostring = function() while true do end end }))
+    end)
+    """,
     "while true do pcall(string.find, ('a'):rep(60), ('.-'):rep(40) .. 'b') end",
     "while true do pcall(string.gsub, ('a'):rep(100), ('a*'):rep(30) .. 'b', '') end",
     "for _ in (('a'):rep(60)):gmatch(('a?'):rep(60) .. ('a*'):rep(30) .. 'b') do end while true do end",
