@@ -198,8 +198,25 @@ PUBLIC int64_t tureen_pending(tureen *t) {
   return count;
 }
 
+PUBLIC int tureen_report(tureen *t, int state) {
+  if (t == NULL || state < TUREEN_OFFLINE || state > TUREEN_RESUME) return TUREEN_MISUSE;
+  pthread_mutex_lock(&t->lock);
+  int is_open = !t->is_closed;
+  if (is_open) tureen_embedded_report(t->host.context, state);
+  pthread_mutex_unlock(&t->lock);
+  return is_open ? TUREEN_OK : TUREEN_CLOSED;
+}
+
+/* Whether the host tells of such an event; the others of bridge-spec/events are between scripts. */
+static int is_told(const char *event) {
+  static const char *const events[] = {"sync", "online", "offline", "pause", "resume", "salesforceSessionRefresh"};
+  for (size_t i = 0; i < sizeof events / sizeof *events; i++)
+    if (strcmp(events[i], event) == 0) return 1;
+  return 0;
+}
+
 PUBLIC int64_t tureen_listen(tureen *t, const char *event, tureen_on_event listener, void *user) {
-  if (t == NULL || event == NULL || *event == 0 || listener == NULL) return TUREEN_MISUSE;
+  if (t == NULL || event == NULL || listener == NULL || !is_told(event)) return TUREEN_MISUSE;
   size_t size = strlen(event) + 1;
   event_listener *added = malloc(sizeof *added + size);
   if (added == NULL) return TUREEN_NO_MEMORY;

@@ -15,6 +15,9 @@ extern int tureen_embedded_host(const char *options, size_t length, tureen_host 
 extern int64_t tureen_embedded_call(void *context, const tureen_request *request, tureen_bytes *store,
                                     tureen_bytes *refusal);
 
+/* Tells the host how the program stands: TUREEN_OFFLINE and its like. Never blocks. */
+extern void tureen_embedded_report(void *context, int32_t state);
+
 /* A call that will still be answered. */
 typedef struct pending_call {
   struct pending_call *next; /* in its bucket */

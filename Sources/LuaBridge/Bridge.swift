@@ -7,7 +7,7 @@ import JSON
 /// `call`, `take` and `close` belong to the Lua thread; `interrupt` may come from any.
 public final class Bridge: @unchecked Sendable {
   package let mailbox: Mailbox
-  private let host: any BridgeHost
+  package let host: any BridgeHost
   private let script: ScriptCalls
   private let lanes = Lanes(threadLimit: Tuning.storeThreads)
   private var lastCall: Int64 = 0  // Lua thread only

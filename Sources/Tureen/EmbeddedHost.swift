@@ -61,6 +61,17 @@ public func tureenEmbeddedCall(
   }
 }
 
+/// How the program stands, as `tureen_report` says it: 0 offline, 1 online, 2 it rests, 3 it goes on. Never blocks.
+@_cdecl("tureen_embedded_report")
+public func tureenEmbeddedReport(_ context: UnsafeMutableRawPointer, _ state: Int32) {
+  guard let host = Bridge.of(context).host as? Host else { return }
+  switch state {
+  case 0, 1: host.report(isOnline: state == 1)
+  case 2: host.lifeReports.async { host.pauseLater() }
+  default: host.lifeReports.async { host.resume() }
+  }
+}
+
 private func refuse(_ error: BridgeError, _ refusal: UnsafeMutablePointer<tureen_bytes>) {
   refusal.pointee = Payload(error.serialized).release()
 }

@@ -20,6 +20,12 @@ extension Host {
     return wasHeard
   }
 
+  /// ``pause(stoppingSyncs:timeoutMs:)`` with the syncs, for programs whose listeners hear of it when they next poll.
+  func pauseLater() {
+    attachedScript?.tell("pause", about: "life")
+    runningCore?.pauseSyncs()
+  }
+
   /// Says that the program goes on: syncs are accepted, those that ``pause(stoppingSyncs:timeoutMs:)`` ended run again from where
   /// they were, with `sync` events, and listeners of `resume` run. Without a pause nothing happens.
   public func resume() {

@@ -1,3 +1,4 @@
+import Dispatch
 import JSON
 import Logging
 import LuaBridge
@@ -22,6 +23,8 @@ public final class Host: BridgeHost {
   private let state: Mutex<State>
   private let targets = ScriptTargets()
   let events: HostEvents
+  /// Where the C API's reports of pause and resume wait for one another: going on waits for syncs to end.
+  let lifeReports = DispatchQueue(label: "tureen.host.life")
 
   /// - Parameter settings: The command line's or the embedding tool's choices; `tureen.configure` goes before them.
   public init(settings: HostSettings = HostSettings()) {

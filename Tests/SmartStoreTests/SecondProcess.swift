@@ -41,7 +41,8 @@ final class SecondProcess {
   init(home: String) throws {
     let script = home + "/script.lua"
     try Data(SecondProcess.script.utf8).write(to: URL(fileURLWithPath: script))
-    process = try ChildProcess.start([SecondProcess.program.path, "run", "--home", home, script], takesInput: true,
+    process = try ChildProcess.start(
+      [SecondProcess.program.path, "run", "--home", home, script], takesInput: true,
       errors: .inherited)
   }
 

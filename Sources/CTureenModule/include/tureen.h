@@ -109,14 +109,24 @@ int tureen_cancel(tureen *t, int64_t call);
 /* How many calls will still be answered; observers (pgObserve) that are open count. TUREEN_CLOSED, TUREEN_MISUSE. */
 int64_t tureen_pending(tureen *t);
 
-/* Calls `listener` for each event of that name: bridge-spec/events. A sync's event comes after the answer it belongs to.
+/* Calls `listener` for each event of that name: sync, online, offline, pause, resume or salesforceSessionRefresh; see
+ * bridge-spec/events. A sync's event comes after the answer it belongs to; where an event has no detail, json is null.
  * Listeners are called in the order they were added; one added while an event is told waits for the next.
- * Returns a number above 0 for tureen_unlisten; TUREEN_MISUSE (a NULL, an empty name), TUREEN_CLOSED, TUREEN_NO_MEMORY. */
+ * Returns a number above 0 for tureen_unlisten; TUREEN_MISUSE (a NULL, another name), TUREEN_CLOSED, TUREEN_NO_MEMORY. */
 int64_t tureen_listen(tureen *t, const char *event, tureen_on_event listener, void *user);
 
 /* Ends that. When another thread is in tureen_poll the listener may just be running. Unknown numbers are fine.
  * Returns TUREEN_OK, TUREEN_CLOSED or TUREEN_MISUSE. */
 int tureen_unlisten(tureen *t, int64_t listener);
+
+/* How the program stands, for tureen_report. */
+enum { TUREEN_OFFLINE = 0, TUREEN_ONLINE = 1, TUREEN_PAUSE = 2, TUREEN_RESUME = 3 };
+
+/* Tells the host what the program knows better: whether there is a network (requests are tried either way), or that it rests
+ * and goes on. With TUREEN_PAUSE running syncs stop at their next page and new ones are refused; TUREEN_RESUME runs those again
+ * from where they were, and tells of it by `sync` events. Listeners hear of a change when the host is next polled. Never blocks.
+ * Returns TUREEN_OK, TUREEN_CLOSED, or TUREEN_MISUSE for another number. */
+int tureen_report(tureen *t, int state);
 
 /* The library's version. Constant. */
 const char *tureen_version(void);

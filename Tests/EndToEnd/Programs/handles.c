@@ -145,6 +145,37 @@ static void other_threads_may_close(const char *home) {
   tureen_free(t);
 }
 
+/* What listeners heard, in order. */
+static char heard[256];
+
+static void on_state(tureen *t, const char *event, const char *json, size_t length, void *user) {
+  (void)t, (void)length, (void)user;
+  CHECK(strcmp(json, "null") == 0);
+  strcat(strcat(heard, event), " ");
+}
+
+static void reports_reach_listeners(const char *home) {
+  tureen *t = open_at(home, "reports");
+  static const char *const events[] = {"online", "offline", "pause", "resume", "salesforceSessionRefresh"};
+  for (int i = 0; i < 5; i++) CHECK(tureen_listen(t, events[i], on_state, NULL) > 0);
+  CHECK(tureen_listen(t, "onlin", on_state, NULL) == TUREEN_MISUSE);
+  CHECK(tureen_report(t, 4) == TUREEN_MISUSE && tureen_report(t, -1) == TUREEN_MISUSE);
+  static const struct {
+    int state;
+    const char *heard;
+  } steps[] = {{TUREEN_OFFLINE, "offline "},
+               {TUREEN_ONLINE, "offline online "},
+               {TUREEN_PAUSE, "offline online pause "},
+               {TUREEN_RESUME, "offline online pause resume "}};
+  for (size_t i = 0; i < sizeof steps / sizeof *steps; i++) {
+    CHECK(tureen_report(t, steps[i].state) == TUREEN_OK && tureen_report(t, steps[i].state) == TUREEN_OK);
+    while (strcmp(heard, steps[i].heard) != 0) CHECK(tureen_poll(t, 20000) > 0);
+  }
+  tureen_close(t);
+  CHECK(tureen_report(t, TUREEN_ONLINE) == TUREEN_CLOSED);
+  tureen_free(t);
+}
+
 static void hosts_do_not_know_each_other(const char *home) {
   tureen *a = open_at(home, "a"), *b = open_at(home, "b");
   ending e = {0};
@@ -166,6 +197,7 @@ int main(int count, char **arguments) {
   closed_handles_say_so(arguments[1]);
   callbacks_may_close(arguments[1]);
   other_threads_may_close(arguments[1]);
+  reports_reach_listeners(arguments[1]);
   hosts_do_not_know_each_other(arguments[1]);
   CHECK(signals_are_untouched());
   puts("done");
