@@ -3,7 +3,7 @@ import Database
 /// The tables every store has beside those of its soups, and how older files are brought up to date.
 enum Schema {
   /// `PRAGMA user_version` of the files this build writes.
-  static let version: Int64 = 1
+  static let version: Int64 = 2
 
   /// Looks before anything is changed whether the file is one this build may write to. An empty one is.
   static func check(_ connection: Connection, path: String) throws {
@@ -75,6 +75,11 @@ enum Schema {
       PRIMARY KEY (soup, entry)) WITHOUT ROWID;
     CREATE TABLE leases (
       name TEXT PRIMARY KEY, owner TEXT NOT NULL, fence INTEGER NOT NULL, expiresAt INTEGER NOT NULL) WITHOUT ROWID;
+    """,
     """
+    CREATE TABLE soup_conflicts (
+      soup INTEGER NOT NULL, entry INTEGER NOT NULL, sync INTEGER NOT NULL, state TEXT NOT NULL, server TEXT,
+      idField TEXT NOT NULL, dateField TEXT NOT NULL, detectedAt INTEGER NOT NULL, PRIMARY KEY (soup, entry)) WITHOUT ROWID;
+    """,
   ]
 }

@@ -160,14 +160,16 @@ extension SoupWriter {
     body.append(byte: 0x7d)
   }
 
-  /// An edit of a clean entry keeps the text the server last had; a clean entry needs none.
+  /// An edit of a clean entry keeps the text the server last had; a clean entry needs none, and is in no conflict.
   func keepBase(of id: Int64, isDirty: Bool) throws {
     if isDirty {
       try connection.run(
         "INSERT OR IGNORE INTO soup_bases (soup, entry, base) SELECT ?, id, soup FROM \(soup.table) WHERE id = ?",
         [.integer(soup.number), .integer(id)])
     } else {
-      try connection.run("DELETE FROM soup_bases WHERE soup = ? AND entry = ?", [.integer(soup.number), .integer(id)])
+      for table in ["soup_bases", "soup_conflicts"] {
+        try connection.run("DELETE FROM \(table) WHERE soup = ? AND entry = ?", [.integer(soup.number), .integer(id)])
+      }
     }
   }
 }

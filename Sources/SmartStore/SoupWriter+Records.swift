@@ -60,15 +60,19 @@ extension SoupWriter {
   ///   - owner: The sync that brings the records.
   ///   - inserting: The soup is being loaded: nothing can be found, everything is added.
   ///   - skipping: Records (by position) that are left out.
+  ///   - kept: Told the position and the entry id of each record whose entry stays as it is for its local changes.
   func store(
     _ page: ScannedPage, idPath: String, overlay: Overlay, keepDirty: Bool, owner: Int64, inserting: Bool,
-    skipping: Set<Int> = []
+    skipping: Set<Int> = [], kept: (Int, Int64) -> Void = { _, _ in }
   ) throws -> StoreOutcome {
     begin()
     var outcome = StoreOutcome()
     let hasBases =
       try connection.firstValue(
-        "SELECT 1 FROM soup_bases WHERE soup = ? LIMIT 1", [.integer(soup.number)]) != nil
+        """
+        SELECT 1 WHERE EXISTS (SELECT 1 FROM soup_bases WHERE soup = ?1)
+        OR EXISTS (SELECT 1 FROM soup_conflicts WHERE soup = ?1)
+        """, [.integer(soup.number)]) != nil
     let finder = try self.finder(where: "\(soup.expression(idPath)) = ?", withDirty: keepDirty || hasBases)
     var values = [IndexValue](repeating: .null, count: columns.count)
     for i in 0..<page.count where !skipping.contains(i) {
@@ -94,6 +98,7 @@ extension SoupWriter {
       if keepDirty, isDirty {
         finder.reset()
         outcome.keptDirty += 1
+        kept(i, id)
         continue
       }
       let mask = changedColumns(values, in: finder)
@@ -148,7 +153,7 @@ extension SoupWriter {
   }
 
   /// A further sync brings an entry that has an owner already.
-  private func join(_ id: Int64, _ owner: Int64) throws {
+  func join(_ id: Int64, _ owner: Int64) throws {
     try connection.run(
       "INSERT OR IGNORE INTO soup_members (soup, entry, owner) VALUES (?, ?, ?)",
       [.integer(soup.number), .integer(id), .integer(owner)])

@@ -25,10 +25,12 @@ extension StoreTransaction {
   ///   - members: Set on every record, such as the sync id and the local flags.
   ///   - keys: Members to drop from a record that brings them.
   ///   - expectedTotal: How many records the server announced for the whole run, nil when not known.
+  ///   - kept: Told the position and the entry id of each record whose entry stays as it is for its local changes.
   /// - Throws: ``StoreError`` `.noSuchSoup`, `.pathNotIndexed`, `.missingExternalId`; nothing of the page is written then.
   package func storeRecords(
     _ page: ScannedPage, in name: String, matchedBy idPath: String, overlay members: JSONObject,
-    removing keys: [String] = [], keepDirty: Bool, owner: Int64, expectedTotal: Int? = nil, skipping: Set<Int> = []
+    removing keys: [String] = [], keepDirty: Bool, owner: Int64, expectedTotal: Int? = nil, skipping: Set<Int> = [],
+    kept: (Int, Int64) -> Void = { _, _ in }
   ) throws -> StoreOutcome {
     let soup = try self.soup(name)
     guard soup.specs.contains(where: { $0.path == idPath }) else {
@@ -44,7 +46,7 @@ extension StoreTransaction {
     let overlay = try writer.overlay(members, removing: keys, plan: page.plan)
     return try writer.store(
       page, idPath: idPath, overlay: overlay, keepDirty: keepDirty, owner: owner,
-      inserting: writer.soup.loading != nil, skipping: skipping)
+      inserting: writer.soup.loading != nil, skipping: skipping, kept: kept)
   }
 
   private func enterOrLeaveLoading(_ soup: Soup, idPath: String, expectedTotal: Int?) throws {

@@ -81,7 +81,7 @@ package final class StoreTransaction: StoreSnapshot {
   }
 
   private func forgetEntries(of soup: Soup) throws {
-    for table in ["soup_members", "soup_bases", "outbox"] {
+    for table in ["soup_members", "soup_bases", "soup_conflicts", "outbox"] {
       try connection.run("DELETE FROM \(table) WHERE soup = ?", [.integer(soup.number)])
     }
   }
@@ -117,7 +117,7 @@ package final class StoreTransaction: StoreSnapshot {
     for id in ids {
       delete.bind(1, id)
       try delete.run()
-      for table in ["soup_members", "soup_bases", "outbox"] {
+      for table in ["soup_members", "soup_bases", "soup_conflicts", "outbox"] {
         try connection.run("DELETE FROM \(table) WHERE soup = ? AND entry = ?", [.integer(found.number), .integer(id)])
       }
     }

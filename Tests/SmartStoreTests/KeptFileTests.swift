@@ -19,6 +19,10 @@ struct KeptFileTests {
     IndexSpec(path: "note", type: .fullText),
   ]
 
+  private static let conflict = ConflictRecord(
+    entryId: 2, syncId: 1, server: .record(Array(#"{"Id":"b","n":3}"#.utf8)), idField: "Id", dateField: "LastModifiedDate",
+    detectedAt: 1234)
+
   /// A little of everything that a store can hold.
   private func fill(_ store: Store) throws {
     try store.registerSoup("contacts", indexSpecs: Self.specs)
@@ -34,6 +38,7 @@ struct KeptFileTests {
     try store.writeBlocking(.synced) { transaction in
       try transaction.journal(
         [UploadRecord(entryId: 2, version: 2, syncId: 1, operation: "update", sentAt: 1234, inDoubt: true)], in: "contacts")
+      try transaction.noteConflict(Self.conflict, in: "contacts")
       _ = try transaction.acquireLease("sync:1", owner: "nobody", now: 1, duration: 1, takeover: { _ in false })
     }
   }
@@ -83,6 +88,8 @@ struct KeptFileTests {
     let uploads = try store.readBlocking { try $0.unsettledUploads(in: "contacts") }
     #expect(
       uploads == [UploadRecord(entryId: 2, version: 2, syncId: 1, operation: "update", sentAt: 1234, inDoubt: true)])
+    // The first version had none.
+    #expect(try store.readBlocking { try $0.conflicts(in: "contacts") } == (file == "store-1.sqlite" ? [] : [Self.conflict]))
     #expect(try store.readBlocking { try $0.lease("sync:1") } == Lease(name: "sync:1", owner: "nobody", fence: 1, expiresAt: 2))
   }
 
