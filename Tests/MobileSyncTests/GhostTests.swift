@@ -135,7 +135,7 @@ import Testing
       problems == [
         "usersyncs.json: entry 3 (sideways): 'syncType' must be syncDown or syncUp, got 'syncSideways'",
         "usersyncs.json: entry 4 (no name): 'syncName' must be a string that is not empty",
-        "usersyncs.json: entry 5 (mode): options: mergeMode must be OVERWRITE or LEAVE_IF_CHANGED, got 'NO'",
+        "usersyncs.json: entry 5 (mode): options: mergeMode must be OVERWRITE, LEAVE_IF_CHANGED or MERGE, got 'NO'",
         "usersyncs.json: entry 6 (bare): 'target' is missing",
       ])
     let down = try #require(try bench.manager.getSyncStatus(.name("down")))

@@ -190,7 +190,7 @@ import Testing
     #expect(
       try JSONValue.object(SyncOptions(["mergeMode": "LEAVE_IF_CHANGED", "fieldlist": ["Name"]]).json).text
         == #"{"fieldlist":["Name"],"mergeMode":"LEAVE_IF_CHANGED"}"#)
-    #expect(throws: SyncError(.invalidOptions, "options: mergeMode must be OVERWRITE or LEAVE_IF_CHANGED, got 'X'")) {
+    #expect(throws: SyncError(.invalidOptions, "options: mergeMode must be OVERWRITE, LEAVE_IF_CHANGED or MERGE, got 'X'")) {
       try SyncOptions(["mergeMode": "X"])
     }
     #expect(throws: SyncError(.invalidOptions, "options: fieldlist must hold field names only, found number")) {

@@ -60,16 +60,19 @@ struct FamilyUpRun {
 
   private mutating func upload(_ id: Int64, _ inDoubt: [String: Set<Int64>]) async throws {
     guard let family = try await read(id), !isDoubtful(family, inDoubt) else { return }
-    let client = environment.client
-    if state.options.mergeMode == .leaveIfChanged, try await !FamilyCheck.mayUpload(family, through: client) {
-      let percent = percent
-      try await record.save(.synced) { _, state in
-        state.counts.count(.conflicting)
-        state.progress = max(state.progress, percent)
-      }
-      return
-    }
     var next: Family? = family
+    if state.options.mergeMode != .overwrite {
+      let changed = try await FamilyCheck.changed(family, through: environment.client)
+      guard try await record.mayGoUp(family, changed) else {
+        let percent = percent
+        try await record.save(.synced) { _, state in
+          state.counts.count(.conflicting)
+          state.progress = max(state.progress, percent)
+        }
+        return
+      }
+      if !changed.isEmpty { next = try await read(id) }
+    }
     for tries in 1...FamilyUpRun.tries {
       guard let family = next, try await send(family, isLastTry: tries == FamilyUpRun.tries) else { return }
       next = try await read(id)
@@ -106,6 +109,7 @@ struct FamilyUpRun {
       state.progress = max(state.progress, percent)
     }
     if let failure { throw failure }
+    if outcome == .conflicting { try await record.noteLateConflicts(upload) }
     return upload.needsAnotherTry
   }
 

@@ -11,6 +11,7 @@ struct GhostRun: Sendable {
   let configuration: SyncConfiguration
   let state: SyncState
   let target: any SyncDownTarget
+  let onConflicts: @Sendable ([SyncConflict]) -> Void
 
   /// An entry without local changes that the sync wrote last.
   private struct Owned: Sendable {
@@ -23,6 +24,12 @@ struct GhostRun: Sendable {
   /// - Returns: How many entries were removed; those that go with a parent are not counted.
   func perform() async throws -> Int {
     guard target.hasGhosts else { return 0 }
+    let removed = try await removeGhosts()
+    if state.options.mergeMode == .merge { for place in places { try await noteDeletions(place) } }
+    return removed
+  }
+
+  private func removeGhosts() async throws -> Int {
     let run = self, places = places
     let local = try await store.read { snapshot in try places.map { try run.cleanEntries(of: $0, snapshot) } }
     guard local.contains(where: { !$0.isEmpty }) else { return 0 }

@@ -14,30 +14,67 @@ struct PageStep: Sendable {
 
   /// Writes the page and changes the state accordingly. Whether an entry is dirty is looked at here, in the transaction that
   /// would overwrite it.
-  func apply(_ state: inout SyncState, in transaction: StoreTransaction) throws {
-    let keepDirty = state.options.mergeMode == .leaveIfChanged
-    let families = keepDirty ? try KeptFamilies(on: page, places, in: transaction) : KeptFamilies()
+  /// - Parameter conflicts: Gets the entries that both sides changed.
+  func apply(
+    _ state: inout SyncState, in transaction: StoreTransaction, noting conflicts: Noted<MetConflict>
+  ) throws {
+    let mergeMode = state.options.mergeMode, keepDirty = mergeMode != .overwrite
+    let families = mergeMode == .leaveIfChanged ? try KeptFamilies(on: page, places, in: transaction) : KeptFamilies()
     for (i, part) in page.parts.enumerated() {
       guard let part else { continue }
-      let place = places[i], found = known[i], kept = families.positions(in: i)
+      let place = places[i], found = known[i], kept = families.positions(in: i).subtracting(found.unchanged)
+      var dirty = try dirtyCandidates(kept, of: part, place, transaction)
       let outcome = try transaction.storeRecords(
         part, in: place.soup, matchedBy: place.fields.id, overlay: LocalField.overlay(syncId: state.id),
         removing: [LocalField.lastError], keepDirty: keepDirty, owner: state.id,
         // Only a soup that is alone can be the one that is being loaded.
-        expectedTotal: places.count == 1 ? counter.total : nil,
-        skipping: kept.isEmpty ? found.unchanged : found.unchanged.union(kept))
+        expectedTotal: places.count == 1 ? counter.total : nil, skipping: found.unchanged.union(kept)
+      ) { position, entryId in dirty.append((position, entryId)) }
+      let merged = try reconcile(dirty, of: part, place, &state, transaction, conflicts)
       guard place.isCounted else { continue }
-      let left = outcome.keptDirty + kept.subtracting(found.unchanged).count
       state.counts.fetched += part.count - found.count
-      state.counts.stored += max(0, outcome.stored - found.echoes.count)
-      state.counts.skipped += left
-      state.counts.conflicting += left
+      state.counts.stored += max(0, outcome.stored - found.echoes.count) + merged
+      state.counts.skipped += outcome.keptDirty + kept.count - merged
     }
     state.totalSize = counter.total
     state.progress = counter.percent
     state.maxTimeStamp = progress.maxTimeStamp
     state.coveredTimeStamp = progress.covered
     if isLast { try finish(&state, in: transaction) }
+  }
+
+  /// Entries of records that stay because of their family; which of them are dirty shows when they are looked at.
+  private func dirtyCandidates(
+    _ kept: Set<Int>, of part: ScannedPage, _ place: RecordPlace, _ snapshot: StoreSnapshot
+  ) throws -> [(position: Int, entryId: Int64)] {
+    try kept.sorted().flatMap { position in
+      try part.id(record: position).map { id in
+        try snapshot.entryIds(in: place.soup, where: place.fields.id, equals: .text(id)).map { (position, $0) }
+      } ?? []
+    }
+  }
+
+  /// Brings dirty entries and the server's records together, as the merge mode says.
+  /// - Returns: How many were written.
+  private func reconcile(
+    _ dirty: [(position: Int, entryId: Int64)], of part: ScannedPage, _ place: RecordPlace, _ state: inout SyncState,
+    _ transaction: StoreTransaction, _ conflicts: Noted<MetConflict>
+  ) throws -> Int {
+    let reconciler = Reconciler(syncId: state.id, mergeMode: state.options.mergeMode, isDown: true, now: now)
+    var merged = 0
+    for (position, entryId) in dirty {
+      let met = Encounter(
+        soup: place.soup, fields: place.fields, entryId: entryId, server: .record(try part.object(record: position)))
+      switch try reconciler.reconcile(met, in: transaction) {
+      case .merged, .settled: merged += 1
+      case .conflict(let isNews):
+        state.counts.conflicting += 1
+        conflicts.append(MetConflict(soup: place.soup, entryId: entryId, isNews: isNews, isSkipped: true))
+      case .untouched, nil: break
+      }
+    }
+    state.counts.merged += merged
+    return merged
   }
 
   private func finish(_ state: inout SyncState, in transaction: StoreTransaction) throws {

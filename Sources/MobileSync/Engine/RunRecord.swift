@@ -9,6 +9,9 @@ struct RunEnvironment: Sendable {
   let control: RunControl
   let configuration: SyncConfiguration
   let onUpdate: @Sendable (SyncState) -> Void
+  let onConflicts: @Sendable ([SyncConflict]) -> Void
+  /// What decides conflicts, by name.
+  let resolver: @Sendable (String) -> ConflictResolver?
 }
 
 /// A run's state and its right to run: saved together, reported after that.

@@ -36,8 +36,11 @@ public struct SyncConfiguration: Sendable {
   /// Runs what targets of the type `custom` name; without it such a sync ends FAILED.
   public var customTargets: (any CustomTargetRunner)?
 
-  /// How long one call of a custom target's function may take, ms. A script answers from its next `poll`; two minutes are
-  /// more than a page takes and little enough to notice that nobody polls.
+  /// Decides conflicts where the manager has no resolver of the name that a sync's options give.
+  public var resolvers: (any ConflictResolverSource)?
+
+  /// How long one call of a custom target's function, or of a resolver, may take, ms. A script answers from its next `poll`;
+  /// two minutes are more than a page takes and little enough to notice that nobody polls.
   public var customTargetTimeoutMs: Int64 = 120_000
 
   public var logger = Logger(label: "tureen.sync")

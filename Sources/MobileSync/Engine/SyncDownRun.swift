@@ -42,6 +42,7 @@ struct SyncDownRun {
   mutating func perform(into record: inout RunRecord) async throws {
     defer { record = self.record }
     let context = try await FetchContext(environment, places: places)
+    try await offerLeftConflicts()
     let target = target, since = since
     guard var page = try await environment.control.value(of: Task { try await target.start(since: since, in: context) }) else {
       try await announce()
@@ -97,6 +98,19 @@ struct SyncDownRun {
 
   // MARK: Storing
 
+  /// What a resolver left, or failed at, in an earlier run: the server does not send those records again.
+  private mutating func offerLeftConflicts() async throws {
+    guard state.options.resolver != nil else { return }
+    let soups = places.map(\.soup), syncId = state.id
+    let left = try await environment.store.read { snapshot in
+      try soups.flatMap { soup in
+        try snapshot.conflicts(in: soup).filter { $0.syncId == syncId }
+          .map { MetConflict(soup: soup, entryId: $0.entryId, isNews: false) }
+      }
+    }
+    try await record.handle(left)
+  }
+
   private mutating func announce() async throws {
     let total = counter.total
     try await record.save(.pulled) { _, state in state.totalSize = total }
@@ -112,11 +126,16 @@ struct SyncDownRun {
     for (i, part) in page.parts.enumerated() where places[i].isCounted {
       counter.advance((part?.count ?? 0) - known[i].count)
     }
+    // The end waits for what a resolver says.
+    let endsHere = isLast && state.options.resolver == nil
     let step = PageStep(
-      page: page, places: places, known: known, progress: progress, counter: counter, isLast: isLast,
+      page: page, places: places, known: known, progress: progress, counter: counter, isLast: endsHere,
       now: environment.configuration.now())
+    let conflicts = Noted<MetConflict>()
     do {
-      try await record.save(.pulled) { transaction, state in try step.apply(&state, in: transaction) }
+      try await record.save(.pulled) { transaction, state in try step.apply(&state, in: transaction, noting: conflicts) }
+      try await record.handle(conflicts.all())
+      if isLast, !endsHere { try await finishEmpty() }
     } catch {
       next?.cancel()
       _ = await next?.result
@@ -131,7 +150,7 @@ struct SyncDownRun {
     let end = PageStep(
       page: SyncDownPage(parts: [], totalSize: 0), places: places, known: [], progress: progress, counter: counter,
       isLast: true, now: environment.configuration.now())
-    try await record.save(.pulled) { transaction, state in try end.apply(&state, in: transaction) }
+    try await record.save(.pulled) { transaction, state in try end.apply(&state, in: transaction, noting: Noted()) }
   }
 }
 

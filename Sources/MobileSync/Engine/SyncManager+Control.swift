@@ -52,6 +52,7 @@ extension SyncManager {
     for task in tasks { task.cancel() }
     for task in tasks { await task.value }
     hub.end()
+    conflictHub.end()
     forgetInstance()
   }
 

@@ -7,12 +7,15 @@ extension SyncManager {
   /// the target's scope. Entries with local changes stay. The sync state stays as it is but for
   /// ``SyncState/ghostsCheckedUntil``.
   ///
-  /// - Parameter completion: Called once, from the run's task: the number of entries removed, or why it ended before.
+  /// - Parameters:
+  ///   - onConflict: Told the entries with local changes whose record the server has deleted; with ``MergeMode/merge`` only.
+  ///   - completion: Called once, from the run's task: the number of entries removed, or why it ended before.
   /// - Throws: ``SyncError`` `.managerStopped`, `.noSuchSync`, `.wrongSyncType`, `.alreadyRunning`.
   /// - Note: An entry belongs to the sync that wrote it last (`__sync_id__`), as in the model. One that another sync brought
   ///   too, and that the server still sends to that one, goes over to it instead of being removed.
   public func cleanResyncGhosts(
-    _ reference: SyncReference, completion: @escaping @Sendable (Result<Int, SyncError>) -> Void
+    _ reference: SyncReference, onConflict: @escaping ConflictListener = { _ in },
+    completion: @escaping @Sendable (Result<Int, SyncError>) -> Void
   ) throws {
     try checkAccepting()
     guard let state = try getSyncStatus(reference) else { throw SyncError.noSuchSync(reference) }
@@ -30,7 +33,7 @@ extension SyncManager {
         try await self.waitTurn(ticket, control)
         let run = GhostRun(
           store: self.store, client: self.client, control: control, configuration: self.configuration, state: state,
-          target: target)
+          target: target, onConflicts: { self.tell($0, onConflict) })
         result = .success(try await run.perform())
       } catch {
         result = .failure(control.isStopping ? SyncError(.stopped, "the sync was stopped") : SyncError(wrapping: error))

@@ -14,10 +14,11 @@ extension SyncManager {
   @discardableResult
   public func syncDown(
     target: JSONObject, options: JSONObject? = nil, soupName: String, syncName: String? = nil,
-    onUpdate: @escaping Listener
+    onConflict: @escaping ConflictListener = { _ in }, onUpdate: @escaping Listener
   ) throws -> SyncState {
     try checkAccepting()
-    return try createAndStart(try newState(.syncDown, target, options, soupName, syncName), onUpdate)
+    let state = try newState(.syncDown, target, options, soupName, syncName)
+    return try createAndStart(state, RunListeners(onUpdate, onConflict))
   }
 
   /// Creates a sync up and starts it.
@@ -26,20 +27,23 @@ extension SyncManager {
   @discardableResult
   public func syncUp(
     target: JSONObject? = nil, options: JSONObject? = nil, soupName: String, syncName: String? = nil,
-    onUpdate: @escaping Listener
+    onConflict: @escaping ConflictListener = { _ in }, onUpdate: @escaping Listener
   ) throws -> SyncState {
     try checkAccepting()
-    return try createAndStart(try newState(.syncUp, target ?? [:], options, soupName, syncName), onUpdate)
+    let state = try newState(.syncUp, target ?? [:], options, soupName, syncName)
+    return try createAndStart(state, RunListeners(onUpdate, onConflict))
   }
 
   /// Runs a saved sync again, from where it stands.
   /// - Returns: The state at the start: RUNNING.
   /// - Throws: ``SyncError`` `.managerStopped`, `.noSuchSync`, `.alreadyRunning`, `.runningElsewhere`.
   @discardableResult
-  public func reSync(_ reference: SyncReference, onUpdate: @escaping Listener) throws -> SyncState {
+  public func reSync(
+    _ reference: SyncReference, onConflict: @escaping ConflictListener = { _ in }, onUpdate: @escaping Listener
+  ) throws -> SyncState {
     try checkAccepting()
     guard let found = try getSyncStatus(reference) else { throw SyncError.noSuchSync(reference) }
-    return try start(found.id, onUpdate) { stored in
+    return try start(found.id, RunListeners(onUpdate, onConflict)) { stored in
       var state = stored
       state.totalSize = -1
       return state
@@ -50,13 +54,15 @@ extension SyncManager {
   /// - Returns: The state at the start: RUNNING.
   /// - Throws: ``SyncError`` `.managerStopped`, `.noSuchSync`, `.alreadyRunning`, `.runningElsewhere`.
   @discardableResult
-  public func runSync(_ state: SyncState, onUpdate: @escaping Listener) throws -> SyncState {
+  public func runSync(
+    _ state: SyncState, onConflict: @escaping ConflictListener = { _ in }, onUpdate: @escaping Listener
+  ) throws -> SyncState {
     try checkAccepting()
-    return try start(state.id, onUpdate) { _ in state }
+    return try start(state.id, RunListeners(onUpdate, onConflict)) { _ in state }
   }
 
   private func start(
-    _ id: Int64, _ onUpdate: @escaping Listener, from state: (SyncState) -> SyncState
+    _ id: Int64, _ listeners: RunListeners, from state: (SyncState) -> SyncState
   ) throws -> SyncState {
     let control = RunControl()
     try reserve(id, control)
@@ -65,7 +71,7 @@ extension SyncManager {
         guard let stored = try SyncsSoup.find(.id(id), in: transaction) else { throw SyncError.noSuchSync(.id(id)) }
         return try enter(state(stored), in: transaction)
       }
-      return begin(start, control, onUpdate)
+      return begin(start, control, listeners)
     } catch {
       release(id)
       throw error
@@ -88,7 +94,7 @@ extension SyncManager {
     let previousRunEnded: Bool
   }
 
-  private func createAndStart(_ state: SyncState, _ onUpdate: @escaping Listener) throws -> SyncState {
+  private func createAndStart(_ state: SyncState, _ listeners: RunListeners) throws -> SyncState {
     let control = RunControl()
     var reserved: Int64?
     do {
@@ -102,7 +108,7 @@ extension SyncManager {
       }
       // Stopped in between: the run ends before it does anything.
       if !shared.withLock({ $0.isAccepting }) { control.stop() }
-      return begin(start, control, onUpdate)
+      return begin(start, control, listeners)
     } catch {
       if let reserved { release(reserved) }
       throw error
@@ -139,15 +145,27 @@ extension SyncManager {
     }
   }
 
-  private func begin(_ start: Start, _ control: RunControl, _ onUpdate: @escaping Listener) -> SyncState {
+  /// Who hears of a run.
+  private struct RunListeners {
+    let update: Listener
+    let conflict: ConflictListener
+
+    init(_ update: @escaping Listener, _ conflict: @escaping ConflictListener) {
+      self.update = update
+      self.conflict = conflict
+    }
+  }
+
+  private func begin(_ start: Start, _ control: RunControl, _ listeners: RunListeners) -> SyncState {
     let meter = RequestMeter(), hub = hub
-    let listener: Listener = { state in
-      onUpdate(state)
+    let listener: Listener = { [update = listeners.update] state in
+      update(state)
       hub.tell(state)
     }
     let environment = RunEnvironment(
       store: store, client: MeteredClient(client: client, meter: meter), control: control,
-      configuration: configuration, onUpdate: listener)
+      configuration: configuration, onUpdate: listener,
+      onConflicts: { [conflict = listeners.conflict] in self.tell($0, conflict) }, resolver: { self.resolver($0) })
     let soups = SyncManager.soups(of: start.state), ticket = turns.book(soups)
     var state = start.state
     state.isQueued = turns.isWaiting(ticket)

@@ -14,7 +14,9 @@ public final class SyncManager: Sendable {
   let configuration: SyncConfiguration
   let leases = SyncLeases()
   let turns = SoupTurns()
-  let hub = SyncUpdates()
+  let hub = UpdateHub<SyncState>()
+  let conflictHub = UpdateHub<SyncConflict>()
+  let resolvers = Mutex<[String: ConflictResolver]>([:])
   let shared = Mutex(Shared())
 
   /// What the runs and the callers share. A lock guards a few lines of memory, never a store call or a callback.

@@ -84,13 +84,15 @@ struct SyncUpRun {
   /// What keeps entries from being sent, as far as that is known beforehand.
   private mutating func verdicts(for ids: [Int64], _ inDoubt: Set<Int64>) async throws -> [Int64: UploadVerdict] {
     var verdicts = Dictionary(uniqueKeysWithValues: inDoubt.map { ($0, UploadVerdict.inDoubt) })
-    guard state.options.mergeMode == .leaveIfChanged else { return verdicts }
+    guard state.options.mergeMode != .overwrite else { return verdicts }
     let soup = state.soupName, plan = plan
     for start in stride(from: 0, to: ids.count, by: CollectionSyncUpTarget.largestRetrieve) {
       try environment.control.check()
       let slice = ids[start..<min(start + CollectionSyncUpTarget.largestRetrieve, ids.count)]
       let batch = try await environment.store.read { try DirtyBatch($0.entries(slice, in: soup), plan: plan) }
-      verdicts.merge(try await changedOnServer(batch)) { first, _ in first }
+      var found = try await changedOnServer(batch)
+      try await reconcile(batch, &found)
+      verdicts.merge(found) { first, _ in first }
     }
     return verdicts
   }
@@ -102,12 +104,43 @@ struct SyncUpRun {
       switch found {
       case .refused(let result): verdicts[batch.entryIds[i]] = .refused(result)
       case .record(let remote):
-        if !LeaveIfChanged.mayUpload(batch.flags(i), localStamp: batch.stamp(i), remote: remote) {
+        // Without a date of its own only the fields can tell.
+        let isUndated = state.options.mergeMode == .merge && batch.stamp(i) == nil && remote != .unchanged
+        if isUndated || !LeaveIfChanged.mayUpload(batch.flags(i), localStamp: batch.stamp(i), remote: remote) {
           verdicts[batch.entryIds[i]] = .conflicting
         }
       }
     }
     return verdicts
+  }
+
+  /// Looks at the fields of what the server changed, and lets up what can go up all the same.
+  private mutating func reconcile(_ batch: DirtyBatch, _ verdicts: inout [Int64: UploadVerdict]) async throws {
+    let changed = (0..<batch.count).filter { verdicts[batch.entryIds[$0]] == .conflicting }
+    guard !changed.isEmpty else { return }
+    let outcomes = try await record.reconcile(try await encounters(changed, batch))
+    for i in changed {
+      switch outcomes[batch.entryIds[i]] {
+      case .conflict: break
+      case .settled: verdicts[batch.entryIds[i]] = .settled
+      case .merged, .untouched, nil: verdicts[batch.entryIds[i]] = nil
+      }
+    }
+  }
+
+  private func encounters(_ indices: [Int], _ batch: DirtyBatch) async throws -> [Encounter] {
+    let target = target, context = context(), soup = state.soupName
+    let versions = try await ServerVersions(
+      batch: batch, soup: soup, store: environment.store, type: batch.type,
+      fetch: { type, indices, fields in
+        try await target.remoteVersions(type: type, indices, fields: fields, of: batch, in: context)
+      }
+    ).find(indices)
+    return indices.map {
+      Encounter(
+        soup: soup, fields: target.fields, entryId: batch.entryIds[$0], server: versions[$0] ?? .unknown,
+        isChangedForCertain: true)
+    }
   }
 }
 
@@ -116,6 +149,8 @@ enum UploadVerdict: Sendable, Equatable {
   case conflicting
   case inDoubt
   case refused(UploadResult)
+  /// The server has all of it already.
+  case settled
 }
 
 /// Entries whose uploads are sent and written back together, and those between them that are not sent.
@@ -150,10 +185,29 @@ extension SyncUpRun {
     if failure == nil { failure = await upload.findGone() }
     let recreate = try await writeBack(upload)
     if let failure { throw failure }
-    if !recreate.isEmpty { try await sendAgain(recreate) }
+    let again = recreate + (try await reconcileLate(upload, mayTryAgain: true))
+    if !again.isEmpty { try await sendAgain(again) }
   }
 
-  /// The second and last try for records that the server had deleted: they are created.
+  /// Records that the server changed, or deleted, between the look at them and their upload.
+  /// - Returns: Entries to send once more, the server's changes in them. They count when they are sent.
+  private mutating func reconcileLate(_ upload: BatchUpload, mayTryAgain: Bool) async throws -> [Int64] {
+    let late = upload.lateConflicts
+    guard !late.isEmpty else { return [] }
+    let outcomes = try await record.reconcile(try await encounters(late, upload.batch))
+    let ids = late.map { upload.batch.entryIds[$0] }
+    let settled = ids.filter { outcomes[$0] == .settled }
+    let free = ids.filter { outcomes[$0].map { !$0.isConflict && $0 != .settled } ?? false }
+    guard !settled.isEmpty || !free.isEmpty else { return [] }
+    try await record.save(.pulled) { _, state in
+      state.counts.conflicting -= settled.count + free.count
+      state.counts.skipped -= settled.count + (mayTryAgain ? free.count : 0)
+      state.counts.succeeded += settled.count
+    }
+    return mayTryAgain ? free : []
+  }
+
+  /// The second and last try: records that the server had deleted are created, merged ones updated.
   private mutating func sendAgain(_ ids: [Int64]) async throws {
     let soup = state.soupName, plan = plan
     let batch = try await environment.store.read { try DirtyBatch($0.entries(ids, in: soup), plan: plan) }
@@ -162,6 +216,7 @@ extension SyncUpRun {
     let failure = await upload.send()
     _ = try await writeBack(upload)
     if let failure { throw failure }
+    _ = try await reconcileLate(upload, mayTryAgain: false)
   }
 
   /// Writes creates down before they are sent: should the answer be lost, the next run knows what to look for. Upserts
@@ -178,12 +233,14 @@ extension SyncUpRun {
   /// One transaction for all answers of a batch.
   /// - Returns: Entries to create anew.
   private mutating func writeBack(_ upload: BatchUpload) async throws -> [Int64] {
-    let answers = upload.answers, unsettled = upload.unsettled, idField = target.fields.id
+    let answers = upload.answers, unsettled = upload.unsettled, idField = target.fields.id, batch = upload.batch
     let percent = ProgressCounter.percent(counter.done + answers.count, of: counter.total)
     let settled = upload.creates.map(\.entryId).filter { !unsettled.contains($0) }
     try await record.save(.synced) { transaction, state in
       for answer in answers {
-        try transaction.writeBack(answer.sent, answer.outcome, answer.result, in: state.soupName, idField: idField)
+        try transaction.writeBack(answer.sent, answer.outcome, answer.result, in: state.soupName, idField: idField) {
+          batch.sentFields(answer.sent)
+        }
         state.counts.count(answer.outcome)
       }
       try transaction.settle(settled, in: state.soupName)

@@ -1,21 +1,21 @@
 import Synchronization
 
-/// Whoever wants to hear of syncs that somebody else started. Any thread.
-final class SyncUpdates: Sendable {
+/// Whoever wants to hear of what runs do that somebody else started. Any thread.
+final class UpdateHub<News: Sendable>: Sendable {
   private struct State {
     var last = 0
-    var listeners: [Int: @Sendable (SyncState) -> Void] = [:]
+    var listeners: [Int: @Sendable (News) -> Void] = [:]
     var ends: [Int: @Sendable () -> Void] = [:]
   }
 
   private let state = Mutex(State())
 
-  /// The states of the syncs that `isWanted` picks, from now on, until the manager is shut down.
+  /// The news that `isWanted` picks, from now on, until the manager is shut down.
   ///
   /// A listener that falls behind misses the oldest ones, never the latest.
-  func stream(where isWanted: @escaping @Sendable (SyncState) -> Bool) -> AsyncStream<SyncState> {
+  func stream(where isWanted: @escaping @Sendable (News) -> Bool) -> AsyncStream<News> {
     let (stream, continuation) = AsyncStream.makeStream(
-      of: SyncState.self, bufferingPolicy: .bufferingNewest(Self.waitingStates))
+      of: News.self, bufferingPolicy: .bufferingNewest(waitingNews))
     let key = state.withLock { state in
       state.last += 1
       state.listeners[state.last] = { if isWanted($0) { continuation.yield($0) } }
@@ -31,18 +31,18 @@ final class SyncUpdates: Sendable {
     return stream
   }
 
-  func tell(_ sync: SyncState) {
-    for listener in state.withLock({ Array($0.listeners.values) }) { listener(sync) }
+  func tell(_ news: News) {
+    for listener in state.withLock({ Array($0.listeners.values) }) { listener(news) }
   }
 
   /// Ends every stream.
   func end() {
     for end in state.withLock({ Array($0.ends.values) }) { end() }
   }
-
-  /// States that wait for one listener: some runs' worth, a few hundred KB at most.
-  private static let waitingStates = 256
 }
+
+/// What waits for one listener: some runs' worth, a few hundred KB at most.
+private let waitingNews = 256
 
 extension SyncManager {
   /// Every state of the sync with this name, as listeners get them: also of runs that others start, and when its definition

@@ -99,6 +99,27 @@ struct CustomSyncUpTarget: SyncUpTarget {
     return try await PlainSyncUpTarget(settings.json).remoteRecords(type: type, indices, of: batch, in: context)
   }
 
+  func remoteVersions(
+    type: String, _ indices: [Int], fields: [String], of batch: DirtyBatch, in context: UploadContext
+  ) async throws -> [ServerVersion] {
+    guard functions.contains(.fetchFromServer) else {
+      guard functions.isDisjoint(with: [.updateOnServer, .deleteOnServer]) else { return indices.map { _ in .unknown } }
+      return try await PlainSyncUpTarget(settings.json).remoteVersions(
+        type: type, indices, fields: fields, of: batch, in: context)
+    }
+    let answer = try await caller.object(
+      .fetchFromServer,
+      ["records": .array(indices.map { .object(batch.entry($0)) }), "fields": .array(fields.map { .string($0) })],
+      context.control, context.configuration)
+    guard let records = answer["records"]?.arrayValue, records.count == indices.count else {
+      throw caller.failure(.fetchFromServer, "must give one record for each of \(indices.count) records")
+    }
+    return records.map { record in
+      if record == false { return .deleted }
+      return record.objectValue.map { .record($0) } ?? .unknown
+    }
+  }
+
   private func verdict(_ record: JSONObject, _ context: UploadContext) async throws -> RemoteRecord {
     let answer = try await caller.object(
       .isNewerThanServer, ["record": .object(record)], context.control, context.configuration)

@@ -75,6 +75,8 @@ public struct CustomTargetCall: Sendable {
     case deleteOnServer
     /// When the server changed some records last. Argument: `records`.
     case fetchLastModifiedDates
+    /// What the server has of some records. Arguments: `records`, and `fields`, the names that are asked for.
+    case fetchFromServer
     /// Whether the local change of a record may go over what the server has. Argument: `record`.
     case isNewerThanServer
   }
@@ -93,8 +95,8 @@ public protocol CustomTargetRunner: Sendable {
   ///   `totalSize`, of all pages, when it is known; `more`, anything but null and false when another page follows. Of
   ///   `remoteIds`: `ids`. Of `functions`: `functions`, their names. Of `createOnServer`: `id`, null when it was refused, and
   ///   then `reason`, a text. Of an update or a delete: `status`, as of HTTP, and `reason`. Of `fetchLastModifiedDates`:
-  ///   `dates`, a time stamp for each record, false for a deleted one, null where it is not known. Of `isNewerThanServer`:
-  ///   `newer`.
+  ///   `dates`, a time stamp for each record, false for a deleted one, null where it is not known. Of `fetchFromServer`:
+  ///   `records` in the same way. Of `isNewerThanServer`: `newer`.
   /// - Throws: Anything; the sync then ends FAILED with it. Soon after the task is cancelled.
   func run(_ call: CustomTargetCall) async throws -> [UInt8]
 }

@@ -175,6 +175,17 @@ final class DirtyBatch: Sendable {
     out.append(UInt8(ascii: ":"))
   }
 
+  /// What an upload told the server of an entry, by first-level members.
+  func sentFields(_ sent: SentRecord) -> JSONObject {
+    guard let i = entryIds.firstIndex(of: sent.entryId) else { return [:] }
+    let list = (sent.action == .update ? plan.update : plan.create) ?? [], entry = entry(i)
+    return JSONObject(
+      list.compactMap { field in
+        let key = String(field.prefix { $0 != "." })
+        return entry[key].map { (key, $0) }
+      })
+  }
+
   /// A whole entry as a value: for the rare paths that need one.
   func entry(_ i: Int) -> JSONObject {
     let record = scanner.records[i]

@@ -90,7 +90,7 @@ struct RecordRequests {
 
   /// Between the look at the server's stamp and the update somebody may change the record: the server looks once more.
   private func condition(_ i: Int) -> String? {
-    mergeMode == .leaveIfChanged ? batch.stamp(i).map(TimeStamp.httpDate) : nil
+    mergeMode != .overwrite ? batch.stamp(i).map(TimeStamp.httpDate) : nil
   }
 }
 

@@ -5,6 +5,11 @@ struct TargetFields: Sendable, Equatable {
   let id: String
   let modificationDate: String
 
+  init(id: String, modificationDate: String) {
+    self.id = id
+    self.modificationDate = modificationDate
+  }
+
   init(_ json: JSONObject) throws(SyncError) {
     id = try TargetFields.name(json, "idFieldName") ?? "Id"
     modificationDate = try TargetFields.name(json, "modificationDateFieldName") ?? "LastModifiedDate"

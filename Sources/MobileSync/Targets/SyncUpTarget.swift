@@ -25,12 +25,24 @@ protocol SyncUpTarget: Sendable {
   func remoteRecords(
     type: String, _ indices: [Int], of batch: DirtyBatch, in context: UploadContext
   ) async throws -> [RemoteRecord]
+
+  /// The same with the values of fields.
+  func remoteVersions(
+    type: String, _ indices: [Int], fields: [String], of batch: DirtyBatch, in context: UploadContext
+  ) async throws -> [ServerVersion]
 }
 
 extension SyncUpTarget {
   var fields: TargetFields { settings.fields }
   var looksForLostCreates: Bool { true }
   func prepared(in context: UploadContext) async throws -> any SyncUpTarget { self }
+
+  func remoteVersions(
+    type: String, _ indices: [Int], fields: [String], of batch: DirtyBatch, in context: UploadContext
+  ) async throws -> [ServerVersion] {
+    try await ServerVersions.retrieve(
+      type: type, ids: indices.map { batch.serverId($0) ?? "" }, fields: fields, through: context.client)
+  }
 
   /// One request for up to 2,000 records.
   func remoteRecords(

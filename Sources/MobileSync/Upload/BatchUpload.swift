@@ -74,6 +74,7 @@ struct BatchUpload: Sendable {
       switch verdict {
       case .conflicting: answers.append(Answer(sent: sent, outcome: .conflicting, result: UploadResult(isSuccess: false)))
       case .refused(let result): answers.append(Answer(sent: sent, outcome: .failed, result: result))
+      case .settled: answers.append(Answer(sent: sent, outcome: .succeeded, result: UploadResult(isSuccess: true)))
       // Counted, and marked, when it was looked for.
       case .inDoubt: break
       }
@@ -145,6 +146,12 @@ struct BatchUpload: Sendable {
   /// Where nothing else is known than the answer itself, that one counts.
   private func isGone(_ found: RemoteLookup.Found?) -> Bool {
     found == .record(.deleted) || !target.looksForLostCreates && found == .record(.unknown)
+  }
+
+  /// Updates that came too late, by position in the batch.
+  var lateConflicts: [Int] {
+    let late = Set(answers.filter { $0.outcome == .conflicting && $0.sent.action == .update }.map(\.sent.entryId))
+    return batch.entryIds.indices.filter { late.contains(batch.entryIds[$0]) }
   }
 
   private func isUpdateConflict(_ answer: Answer) -> Bool {

@@ -1,31 +1,43 @@
 import JSON
 import RestClient
 
+/// A member of a family that is not as it was on the server.
+struct FamilyChange: Sendable, Equatable {
+  let member: FamilyMember
+  let isDeleted: Bool
+}
+
 /// Compares a family with the server's: one query for parent and children.
 ///
 /// - Note: Source: Mobile SDK, `ParentChildrenSyncUpTarget.isNewerThanServer`.
 enum FamilyCheck {
-  /// - Returns: False when somebody changed or deleted one of them on the server, and not here.
+  /// - Returns: The members that somebody changed or deleted on the server, and not here.
   /// - Throws: `RestError` when the server does not answer. A refusal counts as not knowing.
-  static func mayUpload(_ family: Family, through client: any RestClient) async throws -> Bool {
+  static func changed(_ family: Family, through client: any RestClient) async throws -> [FamilyChange] {
     let flags = family.parent.flags(0)
-    guard !(flags.isLocal && flags.isCreated), let id = family.parent.serverId(0) else { return true }
+    guard !(flags.isLocal && flags.isCreated), let id = family.parent.serverId(0) else { return [] }
     let remote: Remote
     do {
       remote = Remote(try await client.send(client.requests.query(soql: query(family.info, id))), family.info)
     } catch let error as RestError where error.code == .httpStatus && (400..<500).contains(error.status ?? 0) {
       remote = Remote()
     }
-    guard LeaveIfChanged.mayUpload(flags, localStamp: family.parent.stamp(0), remote: remote.parent) else { return false }
+    var changed: [FamilyChange] = []
+    if !LeaveIfChanged.mayUpload(flags, localStamp: family.parent.stamp(0), remote: remote.parent) {
+      changed.append(FamilyChange(member: .parent, isDeleted: remote.parent == .deleted))
+    }
     let goesAlong = family.info.relationship == .masterDetail && flags.isDeleted
-    return (0..<family.children.count).allSatisfy { i in
+    for i in 0..<family.children.count {
       var flags = family.children.flags(i)
       if goesAlong { flags.isDeleted = true }
       // A record that only says it is new is new; flags of clean ones mean nothing.
       if !flags.isLocal { flags.isCreated = false }
-      return LeaveIfChanged.mayUpload(
-        flags, localStamp: family.children.stamp(i), remote: remote.child(family.children.serverId(i)))
+      let child = remote.child(family.children.serverId(i))
+      if !LeaveIfChanged.mayUpload(flags, localStamp: family.children.stamp(i), remote: child) {
+        changed.append(FamilyChange(member: .child(i), isDeleted: child == .deleted))
+      }
     }
+    return changed
   }
 
   static func query(_ info: ParentChildrenInfo, _ id: String) -> String {

@@ -14,7 +14,9 @@ struct FamilyWriteBack: Sendable {
     let ordered = upload.answers.sorted { $0.member != .parent && $1.member == .parent }
     for answer in ordered {
       let side = upload.family.side(answer.member)
-      try transaction.writeBack(answer.sent, answer.outcome, answer.result, in: side.soup, idField: side.fields.id)
+      try transaction.writeBack(answer.sent, answer.outcome, answer.result, in: side.soup, idField: side.fields.id) {
+        upload.family.batch(answer.member).batch.sentFields(answer.sent)
+      }
     }
     if let parentId = upload.family.parentId { try writeFamily(parentId, in: transaction) }
     try settle(in: transaction)

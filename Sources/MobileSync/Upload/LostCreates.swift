@@ -185,8 +185,10 @@ extension StoreTransaction {
   }
 
   /// Writes what an answer means for its row.
+  /// - Parameter sentFields: What the server has of it now, where the answer is a good one; nil when that is not known.
   func writeBack(
-    _ sent: SentRecord, _ outcome: UploadOutcome, _ result: UploadResult, in soup: String, idField: String
+    _ sent: SentRecord, _ outcome: UploadOutcome, _ result: UploadResult, in soup: String, idField: String,
+    sentFields: (() -> JSONObject)? = nil
   ) throws {
     let entry = try entry(sent.entryId, in: soup)
     let change = WriteBack.change(
@@ -197,5 +199,18 @@ extension StoreTransaction {
     case .remove: try remove([sent.entryId], from: soup)
     case .patch(let members, let keys): _ = try patch(sent.entryId, in: soup, setting: members, removing: keys)
     }
+    if outcome == .succeeded, let sentFields, let entry, entry.version != sent.version {
+      try raiseBase(of: sent, in: soup, by: sentFields(), result.id.map { [idField: .string($0)] } ?? [:])
+    }
+  }
+
+  /// An entry that was edited during its upload stays dirty; what was sent is what the server last had of it.
+  private func raiseBase(of sent: SentRecord, in soup: String, by fields: JSONObject, _ id: JSONObject) throws {
+    guard [.create, .update, .upsert].contains(sent.action),
+      let entry = try entry(sent.entryId, in: soup)?.object(), entry[LocalField.local]?.boolValue == true
+    else { return }
+    let old = try base(of: sent.entryId, in: soup).flatMap { try JSONValue(parsing: $0).objectValue }
+    let next = RecordMerge.base(RecordMerge.base(old, after: fields), after: id)
+    try setBase(of: sent.entryId, in: soup, to: next.serialized())
   }
 }

@@ -21,6 +21,12 @@ public struct SyncError: Error, Sendable {
     case noFieldlist
     /// A custom target's implementation is missing, failed, or gave something else than asked for.
     case customTarget
+    /// A resolver of conflicts is missing, failed, or gave something else than asked for.
+    case resolver
+    /// The entry is in no conflict.
+    case noSuchConflict
+    /// A conflict cannot end that way: what the server has is not known.
+    case conflictUnresolved
     /// The server's answer has not the shape that was asked for.
     case unexpectedAnswer
     /// Another process runs this sync.

@@ -6,6 +6,9 @@ public enum MergeMode: String, Sendable, CaseIterable {
   case overwrite = "OVERWRITE"
   /// The side that is written to keeps its change.
   case leaveIfChanged = "LEAVE_IF_CHANGED"
+  /// Field by field against what both had last: changes of one side are taken, fields that both changed to different values are
+  /// a conflict.
+  case merge = "MERGE"
 }
 
 /// How one sync runs.
@@ -13,10 +16,13 @@ public struct SyncOptions: Sendable, Equatable {
   public var mergeMode: MergeMode
   /// Fields to send, where the sync up target has no list of its own. Sync down ignores it.
   public var fieldlist: [String]?
+  /// Decides conflicts, by its name: registered with the manager, or a function of a script. With ``MergeMode/merge`` only.
+  public var resolver: String?
 
-  public init(mergeMode: MergeMode = .overwrite, fieldlist: [String]? = nil) {
+  public init(mergeMode: MergeMode = .overwrite, fieldlist: [String]? = nil, resolver: String? = nil) {
     self.mergeMode = mergeMode
     self.fieldlist = fieldlist
+    self.resolver = resolver
   }
 
   /// - Parameter json: nil and a missing `mergeMode` mean `OVERWRITE`.
@@ -27,11 +33,23 @@ public struct SyncOptions: Sendable, Equatable {
     if let word = json["mergeMode"], !word.isNull {
       guard let mode = word.stringValue.flatMap(MergeMode.init(rawValue:)) else {
         let shown = word.stringValue.map { "'\($0)'" } ?? word.kindName
-        throw SyncError(.invalidOptions, "options: mergeMode must be OVERWRITE or LEAVE_IF_CHANGED, got \(shown)")
+        throw SyncError(.invalidOptions, "options: mergeMode must be OVERWRITE, LEAVE_IF_CHANGED or MERGE, got \(shown)")
       }
       mergeMode = mode
     }
     fieldlist = try SyncOptions.fieldlist(json["fieldlist"]) { SyncError(.invalidOptions, "options: fieldlist " + $0) }
+    if let name = json["resolver"], !name.isNull { resolver = try SyncOptions.resolver(name, mergeMode) }
+  }
+
+  private static func resolver(_ json: JSONValue, _ mergeMode: MergeMode) throws(SyncError) -> String {
+    guard let name = json.stringValue, !name.isEmpty else {
+      throw SyncError(.invalidOptions, "options: resolver must be a resolver's name, got \(json.shownKind)")
+    }
+    guard mergeMode == .merge else {
+      throw SyncError(
+        .invalidOptions, "options: resolver '\(name)' decides conflicts of mergeMode MERGE, not of \(mergeMode.rawValue)")
+    }
+    return name
   }
 
   /// A list of field names; nil when it is absent or null.
@@ -50,6 +68,7 @@ public struct SyncOptions: Sendable, Equatable {
     var json = JSONObject()
     if let fieldlist { json["fieldlist"] = .array(fieldlist.map { .string($0) }) }
     json["mergeMode"] = .string(mergeMode.rawValue)
+    if let resolver { json["resolver"] = .string(resolver) }
     return json
   }
 }

@@ -101,8 +101,10 @@ public struct SyncCounts: Sendable, Equatable {
   public internal(set) var stored = 0
   /// Left alone: dirty here (down), changed on the server (up), or with nothing to send.
   public internal(set) var skipped = 0
-  /// Of the skipped, those changed on both sides.
+  /// Of the skipped, those changed on both sides; each is a ``SyncConflict``. Of a family sent together, one for all.
   public internal(set) var conflicting = 0
+  /// Changed on both sides and brought together, field by field or by a resolver.
+  public internal(set) var merged = 0
   /// Uploads the server accepted.
   public internal(set) var succeeded = 0
   /// Uploads the server refused; the records have `__last_error__`.
@@ -117,7 +119,7 @@ public struct SyncCounts: Sendable, Equatable {
   public internal(set) var bytes = 0
 
   static let fields: [(name: String, path: WritableKeyPath<SyncCounts, Int> & Sendable)] = [
-    ("fetched", \.fetched), ("stored", \.stored), ("skipped", \.skipped), ("conflicting", \.conflicting),
+    ("fetched", \.fetched), ("stored", \.stored), ("skipped", \.skipped), ("conflicting", \.conflicting), ("merged", \.merged),
     ("succeeded", \.succeeded), ("failed", \.failed), ("inDoubt", \.inDoubt), ("requests", \.requests),
     ("retries", \.retries), ("bytes", \.bytes),
   ]

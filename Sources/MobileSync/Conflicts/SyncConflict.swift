@@ -1,0 +1,112 @@
+import JSON
+import SmartStore
+
+/// An entry with local changes that the server changed too. It stays as it is here, dirty, until it is resolved: by
+/// ``SyncManager/resolveConflict(inSoup:entryId:with:)``, by a resolver, by an upload that goes through, or because the entry
+/// is removed. A copy: what it says is what the store held when it was asked for.
+public struct SyncConflict: Sendable, Equatable {
+  public enum Kind: String, Sendable, CaseIterable {
+    /// Changed on both sides.
+    case changed
+    /// Deleted here, changed on the server.
+    case deletedHere
+    /// Changed here, deleted on the server.
+    case deletedThere
+    /// Changed on both sides; what the server has could not be read.
+    case unknown
+  }
+
+  public let soupName: String
+  /// The entry's `_soupEntryId`.
+  public let entryId: Int64
+  /// The sync that met the conflict last.
+  public let syncId: Int64
+  public let kind: Kind
+  /// The entry as it was when it last equalled the server; nil when it never did.
+  public let base: JSONObject?
+  /// The entry as it stands.
+  public let local: JSONObject
+  /// The server's record, with the fields that the sync read of it; nil when it is deleted or not known.
+  public let server: JSONObject?
+  /// The entry with everything that only one side changed taken from that side; fields changed on both keep the local value.
+  public let merged: JSONObject
+  /// Fields changed on both sides, to different values.
+  public let fields: [String]
+  public let localChanges: [String]
+  public let remoteChanges: [String]
+  /// Ms since 1970 UTC.
+  public let detectedAt: Int64
+
+  /// The row's version that ``local`` is of.
+  let version: Int64
+
+  init(_ record: ConflictRecord, in soup: String, base: JSONObject?, entry: StoredEntry) throws {
+    let local = try entry.object()
+    let fields = TargetFields(id: record.idField, modificationDate: record.dateField)
+    soupName = soup
+    entryId = record.entryId
+    syncId = record.syncId
+    self.base = base
+    self.local = local
+    detectedAt = record.detectedAt
+    version = entry.version
+    let server = try ServerVersion(record.server)
+    self.server = server.record
+    let merge = RecordMerge(base: base, local: local, server: server.record ?? [:], fields: fields)
+    merged = merge.merged
+    self.fields = merge.conflicts
+    localChanges = merge.localChanges
+    remoteChanges = merge.remoteChanges
+    kind =
+      switch server {
+      case .deleted: .deletedThere
+      case .unknown: .unknown
+      case .record: local[LocalField.deleted]?.boolValue == true ? .deletedHere : .changed
+      }
+  }
+
+  /// As scripts see it.
+  public var json: JSONObject {
+    func names(_ list: [String]) -> JSONValue { .array(list.map { .string($0) }) }
+    return [
+      "soupName": .string(soupName), "entryId": .integer(entryId), "syncId": .integer(syncId),
+      "kind": .string(kind.rawValue), "base": base.map { .object($0) } ?? .null, "local": .object(local),
+      "server": server.map { .object($0) } ?? .null, "merged": .object(merged), "fields": names(fields),
+      "localChanges": names(localChanges), "remoteChanges": names(remoteChanges), "detectedAt": .integer(detectedAt),
+    ]
+  }
+}
+
+extension ServerVersion {
+  init(_ stored: ConflictRecord.Server) throws {
+    self =
+      switch stored {
+      case .record(let text): .record(try JSONValue(parsing: text).objectValue ?? [:])
+      case .deleted: .deleted
+      case .unknown: .unknown
+      }
+  }
+
+  var stored: ConflictRecord.Server {
+    switch self {
+    case .record(let record): .record(record.serialized())
+    case .deleted: .deleted
+    case .unknown: .unknown
+    }
+  }
+
+  var record: JSONObject? { if case .record(let record) = self { record } else { nil } }
+}
+
+extension StoreSnapshot {
+  /// A conflict with everything that belongs to it; nil when there is none.
+  func syncConflict(_ id: Int64, in soup: String) throws -> SyncConflict? {
+    try conflict(of: id, in: soup).flatMap { try syncConflict($0, in: soup) }
+  }
+
+  func syncConflict(_ record: ConflictRecord, in soup: String) throws -> SyncConflict? {
+    guard let entry = try entry(record.entryId, in: soup) else { return nil }
+    let base = try base(of: record.entryId, in: soup).flatMap { try JSONValue(parsing: $0).objectValue }
+    return try SyncConflict(record, in: soup, base: base, entry: entry)
+  }
+}
