@@ -18,7 +18,11 @@ private enum Shared {
     .optional("selectPaths", .array(.string)),
     .optional("lazy", .boolean),
   ])
-  static let syncOptions = Shape.object([.optional("mergeMode", .string), .optional("fieldlist", .array(.string))])
+  static let syncOptions = Shape.object([
+    .optional("mergeMode", .string),
+    .optional("fieldlist", .array(.string)),
+    .optional("resolver", .string),
+  ])
   static let syncUpTarget = Shape.object([
     .optional("type", .any),
     .optional("createFieldlist", .array(.string)),
@@ -234,11 +238,13 @@ extension MobileSyncAction {
     case .deleteSync: Rules.deleteSync
     case .fetchLayout: Rules.fetchLayout
     case .fetchMetadata: Rules.fetchMetadata
+    case .getConflicts: Rules.getConflicts
     case .getSyncStatus: Rules.getSyncStatus
     case .hasSyncWithName: Rules.hasSyncWithName
     case .isStopped: Rules.isStopped
     case .isStopping: Rules.isStopping
     case .reSync: Rules.reSync
+    case .resolveConflict: Rules.resolveConflict
     case .restart: Rules.restart
     case .stop: Rules.stop
     case .syncDown: Rules.syncDown
@@ -300,6 +306,14 @@ extension MobileSyncAction {
       .required("sobjectType", .string),
       .optional("fetchMode", .string),
     ])
+    static let getConflicts = ArgumentRules([
+      .optional("isGlobalStore", .boolean),
+      .optional("storeName", .string),
+      .optional("soupName", .string),
+      .optional("entryId", .integer),
+      .optional("syncId", .integer),
+      .optional("syncName", .string),
+    ])
     static let getSyncStatus = ArgumentRules(
       [
         .optional("isGlobalStore", .boolean),
@@ -321,6 +335,15 @@ extension MobileSyncAction {
         .optional("syncId", .integer),
         .optional("syncName", .string),
       ], oneOf: ["syncId", "syncName"])
+    static let resolveConflict = ArgumentRules(
+      [
+        .optional("isGlobalStore", .boolean),
+        .optional("storeName", .string),
+        .required("soupName", .string),
+        .required("entryId", .integer),
+        .optional("resolution", .string),
+        .optional("record", .anyObject),
+      ], oneOf: ["resolution", "record"])
     static let restart = ArgumentRules([
       .optional("isGlobalStore", .boolean),
       .optional("storeName", .string),

@@ -52,6 +52,7 @@ public enum MobileSyncAction: String, CaseIterable, Sendable {
   case createSyncDown, createSyncUp, hasSyncWithName, cancelSync
   case stop, restart, isStopping, isStopped
   case fetchMetadata, fetchLayout
+  case getConflicts, resolveConflict
 
   /// True for the actions that start long work and answer more than once, or late.
   public var isLong: Bool {

@@ -104,6 +104,9 @@ extension BridgeHost {
 public enum CallUpdate: Sendable {
   /// The sync changed: it started, moved or ended.
   case sync(SyncUpdate)
+  /// Something happened beside the call. The closure is called on the Lua thread, right before the script's listeners hear of it,
+  /// and gives `{event, detail}` as JSON text; `{}` when there is nothing to tell any more.
+  case event(@Sendable () -> [UInt8])
   /// Something that is watched has changed. The closure is called on the Lua thread, right before the script hears of it, and
   /// gives the payload as JSON text: so everything that happened until then is in it.
   case changes(@Sendable () -> [UInt8])

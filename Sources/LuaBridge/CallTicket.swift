@@ -38,7 +38,8 @@ final class CallTicket: @unchecked Sendable {
     case .finished(let payload): succeed(payload)
     case .failed(let error): fail(error)
     case .sync(let sync): lock.withLock { post(sync) }
-    case .changes(let take): lock.withLock { post(take) }
+    case .changes(let take): lock.withLock { post(.update, take) }
+    case .event(let take): lock.withLock { post(.news, take) }
     }
   }
 
@@ -50,9 +51,9 @@ final class CallTicket: @unchecked Sendable {
     hasStarted = true
   }
 
-  private func post(_ take: @escaping @Sendable () -> [UInt8]) {
+  private func post(_ kind: Mailbox.Kind, _ take: @escaping @Sendable () -> [UInt8]) {
     guard !hasEnded else { return }
-    mailbox.post(.init(call: id, kind: .update, payload: Payload(lazily: take)))
+    mailbox.post(.init(call: id, kind: kind, payload: Payload(lazily: take)))
   }
 
   private func end(_ kind: Mailbox.Kind, _ payload: [UInt8]) {

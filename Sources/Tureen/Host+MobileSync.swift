@@ -11,7 +11,8 @@ extension Host {
     let manager = try core().manager(call.store)
     switch action {
     case .syncDown, .syncUp, .reSync:
-      let state = try start(action, call, manager) { onUpdate(.sync(SyncUpdate($0))) }
+      let state = try start(
+        action, call, manager, { manager.tell($0, of: call.store, onUpdate) }, { onUpdate(.sync(SyncUpdate($0))) })
       call.cancellation?.onCancel { manager.cancel(state.id) }
     case .cleanResyncGhosts: try cleanGhosts(manager, call, onUpdate)
     case .restart: try restart(manager, call, onUpdate)
@@ -40,6 +41,8 @@ extension Host {
     case .isStopping: return .bool(manager.isStopping)
     case .isStopped: return .bool(manager.isStopped)
     case .stop: manager.stop()
+    case .getConflicts: return try conflicts(call, manager)
+    case .resolveConflict: return try resolve(call, manager).map { .object($0) } ?? .null
     case .cancelSync: if let found = try manager.getSyncStatus(try reference(call)) { manager.cancel(found.id) }
     default: try manager.deleteSync(try reference(call))
     }
@@ -52,24 +55,60 @@ extension Host {
     return .id(try call.integer("syncId"))
   }
 
+  // MARK: Conflicts
+
+  private func conflicts(_ call: ActionCall, _ manager: SyncManager) throws -> JSONValue {
+    func has(_ key: String) -> Bool { !(call.value(key)?.isNull ?? true) }
+    let soup = call.value("soupName")?.stringValue
+    if has("entryId"), soup == nil { throw SyncError(.invalidArguments, "'entryId' needs 'soupName' beside it") }
+    let sync = has("syncId") || has("syncName") ? try reference(call) : nil
+    let found: [SyncConflict]
+    if let soup, has("entryId") {
+      found = try manager.conflict(inSoup: soup, entryId: call.integer("entryId")).map { [$0] } ?? []
+    } else {
+      found = try manager.conflicts(inSoup: soup, sync: sync)
+    }
+    return .array(found.map { .object($0.json) })
+  }
+
+  private func resolve(_ call: ActionCall, _ manager: SyncManager) throws -> JSONObject? {
+    let resolution: ConflictResolution
+    if let record = call.value("record")?.objectValue {
+      resolution = .record(record)
+    } else {
+      switch call.value("resolution")?.stringValue {
+      case "local": resolution = .local
+      case "server": resolution = .server
+      case let word:
+        throw SyncError(
+          .invalidArguments, "resolution must be \"local\" or \"server\", or give a record; got '\(word ?? "nothing")'")
+      }
+    }
+    return try manager.resolveConflict(
+      inSoup: call.string("soupName"), entryId: call.integer("entryId"), with: resolution)
+  }
+
   // MARK: Long actions
 
   private func start(
-    _ action: MobileSyncAction, _ call: ActionCall, _ manager: SyncManager, _ report: @escaping SyncManager.Listener
+    _ action: MobileSyncAction, _ call: ActionCall, _ manager: SyncManager,
+    _ onConflict: @escaping SyncManager.ConflictListener, _ report: @escaping SyncManager.Listener
   ) throws -> SyncState {
-    if action == .reSync { return try manager.reSync(try reference(call), onUpdate: report) }
+    if action == .reSync { return try manager.reSync(try reference(call), onConflict: onConflict, onUpdate: report) }
     let target = try call.object("target"), options = call.value("options")?.objectValue
     let soup = try call.string("soupName"), name = call.value("syncName")?.stringValue
     return try action == .syncDown
-      ? manager.syncDown(target: target, options: options, soupName: soup, syncName: name, onUpdate: report)
-      : manager.syncUp(target: target, options: options, soupName: soup, syncName: name, onUpdate: report)
+      ? manager.syncDown(
+        target: target, options: options, soupName: soup, syncName: name, onConflict: onConflict, onUpdate: report)
+      : manager.syncUp(
+        target: target, options: options, soupName: soup, syncName: name, onConflict: onConflict, onUpdate: report)
   }
 
   private func cleanGhosts(
     _ manager: SyncManager, _ call: ActionCall, _ onUpdate: @escaping @Sendable (CallUpdate) -> Void
   ) throws {
     let reference = try reference(call)
-    try manager.cleanResyncGhosts(reference) { result in
+    try manager.cleanResyncGhosts(reference, onConflict: { manager.tell($0, of: call.store, onUpdate) }) { result in
       switch result {
       case .success(let count): onUpdate(.finished(JSONValue.integer(Int64(count)).serialized()))
       case .failure(let error): onUpdate(.failed(error))
@@ -128,6 +167,26 @@ extension SyncUpdate {
       syncId: state.id, isTerminal: state.status.isTerminal, state: JSONValue.object(state.json).serialized(),
       error: state.status == .failed
         ? (state.failure ?? SyncError(.internalError, state.error)).bridgeError : nil)
+  }
+}
+
+extension SyncManager {
+  /// Tells a script of conflicts, as they stand when it hears of them; one that was resolved meanwhile is left out. Only their
+  /// places are kept until then.
+  fileprivate func tell(
+    _ conflicts: [SyncConflict], of store: StoreReference, _ onUpdate: @escaping @Sendable (CallUpdate) -> Void
+  ) {
+    for (soup, entryId) in conflicts.map({ ($0.soupName, $0.entryId) }) {
+      onUpdate(
+        .event {
+          guard var detail = (try? self.conflict(inSoup: soup, entryId: entryId))?.json else {
+            return JSONValue.object([:]).serialized()
+          }
+          detail["isGlobalStore"] = .bool(store.isGlobal)
+          detail["storeName"] = .string(store.name)
+          return JSONValue.object(["event": "syncConflict", "detail": .object(detail)]).serialized()
+        })
+    }
   }
 }
 

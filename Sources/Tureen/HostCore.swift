@@ -80,6 +80,7 @@ final class HostCore: Sendable {
       if let known { return known }
       var configuration = SyncConfiguration()
       configuration.customTargets = targets
+      configuration.resolvers = targets
       let manager = try SyncManager.instance(for: try store(reference), client: client, configuration: configuration)
       if reference.name == StoreReference.defaultName, let file = reference.isGlobal ? folder.globalSyncs : folder.userSyncs {
         // Each problem is logged by the manager itself; entries without one are set up.

@@ -3,7 +3,7 @@ import LuaBridge
 import MobileSync
 import Synchronization
 
-/// Runs custom sync targets in the script that is attached to the host.
+/// Runs custom sync targets and resolvers in the script that is attached to the host.
 final class ScriptTargets: CustomTargetRunner {
   private let script = Mutex<ScriptCalls?>(nil)
 
@@ -25,6 +25,30 @@ final class ScriptTargets: CustomTargetRunner {
       return try await script.call(request.serialized())
     } catch let error as BridgeError {
       throw SyncError(.customTarget, "\(label), \(call.function.rawValue): \(error.message)")
+    }
+  }
+}
+
+extension ScriptTargets: ConflictResolverSource {
+  func resolve(_ conflict: SyncConflict, with name: String) async throws -> ConflictResolution {
+    let label = "resolver '\(name)'"
+    guard let script = script.withLock({ $0 }) else {
+      throw SyncError(.resolver, "\(label): no script is there to run it")
+    }
+    let request: JSONObject = [
+      "implementation": .string(name), "function": "resolveConflict", "arguments": .object(conflict.json),
+    ]
+    let answer: JSONValue
+    do {
+      answer = try JSONValue(parsing: try await script.call(request.serialized()))
+    } catch let error as BridgeError {
+      throw SyncError(.resolver, "\(label), entry \(conflict.entryId) of soup \(conflict.soupName): \(error.message)")
+    }
+    if let record = answer["record"]?.objectValue { return .record(record) }
+    switch answer["resolution"]?.stringValue {
+    case "local": return .local
+    case "server": return .server
+    default: return .skip
     }
   }
 }

@@ -47,6 +47,13 @@ import Tureen
     "pgMoveCursorToPageIndex": #"assert(await(smartstore.querySoup, "contacts", smartstore.buildAllQuerySpec("Id", nil, 2)))"#,
     "pgCloseCursor": #"assert(await(smartstore.querySoup, "contacts", smartstore.buildAllQuerySpec("Id", nil, 2)))"#,
     "restart": "assert(await(mobilesync.stop))",
+    "resolveConflict": """
+    local entry = await(smartstore.retrieveSoupEntries, "contacts", { 7 })[1]
+    entry.LastName, entry.__local__, entry.__locally_updated__ = "Here", true, true
+    assert(await(smartstore.upsertSoupEntries, "contacts", { entry }))
+    require("tureen.force").update("Contact", { Id = entry.Id, LastName = "There" })
+    assert(await(mobilesync.syncDown, CONTACTS, "contacts", { mergeMode = "MERGE" }))
+    """,
   ]
   /// Syncs whose examples make the sync that the others find.
   private static let makesTheSync: Set<String> = ["syncDown", "createSyncDown"]

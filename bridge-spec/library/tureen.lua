@@ -28,8 +28,9 @@
 
 --- How a sync treats what both sides changed, and what an upload sends.
 ---@class tureen.SyncOptions
----@field mergeMode ("OVERWRITE"|"LEAVE_IF_CHANGED")?
+---@field mergeMode ("OVERWRITE"|"LEAVE_IF_CHANGED"|"MERGE")?
 ---@field fieldlist string[]?  what uploads send unless the target says
+---@field resolver string?  with MERGE: decides conflicts; registered with mobilesync.registerResolver, else a module that is a function
 
 --- How changes are sent; further keys belong to the type.
 ---@class tureen.SyncUpTarget
@@ -80,7 +81,8 @@
 ---@field fetched integer  records the server sent that are new or changed
 ---@field stored integer  of these, written into the soup
 ---@field skipped integer  left alone: dirty here (down), newer on the server (up), nothing to send
----@field conflicting integer  of the skipped, those changed on both sides
+---@field conflicting integer  of the skipped, those changed on both sides; each is among getConflicts, of a family one for all
+---@field merged integer  changed on both sides and brought together, by field or by a resolver
 ---@field succeeded integer  uploads the server accepted
 ---@field failed integer  uploads the server refused; the entries have __last_error__
 ---@field inDoubt integer  creates whose outcome is unknown
@@ -89,6 +91,21 @@
 ---@field bytes integer  bytes of the answers' bodies
 ---@field limitInfo string  the last answer's Sforce-Limit-Info, such as api-usage=18/5000
 ---@field queued boolean  RUNNING, and waiting for other syncs of its soups
+
+--- An entry that both sides changed.
+---@class tureen.SyncConflict
+---@field soupName string
+---@field entryId integer  the entry's _soupEntryId
+---@field syncId integer  the sync that met it last
+---@field kind "changed"|"deletedHere"|"deletedThere"|"unknown"  changed on both sides; deleted on one and changed on the other; unknown: what the server has could not be read
+---@field base table  the entry when it last equalled the server; null when it never did
+---@field local table  the entry as it stands
+---@field server table  the server's record, with the fields that the sync read; null when it is deleted or not known
+---@field merged table  the entry with the changes of one side only taken from that side; fields in conflict have the local value
+---@field fields string[]  changed on both sides, to different values
+---@field localChanges string[]  fields that differ from the base here
+---@field remoteChanges string[]  fields that differ from the base on the server
+---@field detectedAt integer  ms since 1970 UTC
 
 --- What requests are sent with.
 ---@class tureen.Credentials
@@ -495,11 +512,12 @@ function logger.sanitizeUrlParamsForLogging(url, names) end
 ---@field updateOnServer (fun(target: table, record: table, fields: table): boolean|integer?, any)?
 ---@field deleteOnServer (fun(target: table, record: table): boolean|integer?, any)?  the same; 404 says that it is gone
 ---@field fetchLastModifiedDates (fun(target: table, records: table[]): (string|false|nil)[])?  false: deleted, nil: not known
+---@field fetchFromServer (fun(target: table, records: table[], fields: string[]): (table|false|nil)[])?  what the server has of records that it changed; false: deleted, nil: not known
 ---@field isNewerThanServer (fun(target: table, record: table): boolean)?
 
 --- Syncing between soups and the server.
 ---@class tureen.mobilesync
----@field MERGE_MODE {OVERWRITE: string, LEAVE_IF_CHANGED: string}
+---@field MERGE_MODE {OVERWRITE: string, LEAVE_IF_CHANGED: string, MERGE: string}
 ---@field FETCH_MODE {CACHE_ONLY: string, CACHE_FIRST: string, SERVER_FIRST: string}
 local mobilesync = {}
 
@@ -549,7 +567,8 @@ function mobilesync.getSyncStatus(syncIdOrName, success, failure) end
 ---@overload fun(storeConfig: boolean|tureen.StoreConfig, syncIdOrName: integer|string, success: fun(ok: "OK")?, failure: tureen.Failure?)
 function mobilesync.deleteSync(syncIdOrName, success, failure) end
 
---- Removes clean entries that the server would no longer send.
+--- Removes clean entries that the server would no longer send; of a sync with mergeMode MERGE, changed entries whose
+--- record is deleted become conflicts.
 ---@param syncIdOrName integer|string
 ---@param success fun(removed: integer)?
 ---@param failure tureen.Failure?
@@ -641,6 +660,28 @@ function mobilesync.fetchMetadata(sobjectType, fetchMode, success, failure) end
 ---@return integer? id  for tureen.cancel
 ---@overload fun(storeConfig: boolean|tureen.StoreConfig, layout: {sobjectType: string, formFactor: string?, layoutType: string?, mode: string?, recordTypeId: string?}, fetchMode: ("CACHE_ONLY"|"CACHE_FIRST"|"SERVER_FIRST")?, success: fun(layout: table|lightuserdata)?, failure: tureen.Failure?)
 function mobilesync.fetchLayout(layout, fetchMode, success, failure) end
+
+--- The entries that both sides changed and nobody has resolved.
+---@param filter {soupName: string?, entryId: integer?, syncId: integer?, syncName: string?}?
+---@param success fun(conflicts: tureen.SyncConflict[])?
+---@param failure tureen.Failure?
+---@return integer? id  for tureen.cancel
+---@overload fun(storeConfig: boolean|tureen.StoreConfig, filter: {soupName: string?, entryId: integer?, syncId: integer?, syncName: string?}?, success: fun(conflicts: tureen.SyncConflict[])?, failure: tureen.Failure?)
+function mobilesync.getConflicts(filter, success, failure) end
+
+--- Ends a conflict. What is left to send goes with the next sync up.
+---@param conflict {soupName: string, entryId: integer, resolution: "local"|"server"|nil, record: table?}
+---@param success fun(entry: table|lightuserdata)?
+---@param failure tureen.Failure?
+---@return integer? id  for tureen.cancel
+---@overload fun(storeConfig: boolean|tureen.StoreConfig, conflict: {soupName: string, entryId: integer, resolution: "local"|"server"|nil, record: table?}, success: fun(entry: table|lightuserdata)?, failure: tureen.Failure?)
+function mobilesync.resolveConflict(conflict, success, failure) end
+
+--- The function behind `options.resolver` of syncs with mergeMode MERGE: it gets a conflict and gives the record as it
+--- shall be, "local", "server", or "skip" or nil, which leave it; it may await. nil takes it away.
+---@param name string
+---@param resolver (fun(conflict: tureen.SyncConflict): table|string|nil)?
+function mobilesync.registerResolver(name, resolver) end
 
 --- The functions behind targets `{type = "custom", luaImpl = name}`; nil takes them away.
 ---@param name string

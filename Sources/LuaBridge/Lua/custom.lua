@@ -11,6 +11,10 @@
 ---   deleteOnServer(target, record) -> true                               the same; 404 means that it is gone
 ---   fetchLastModifiedDates(target, records) -> dates                     a time stamp each; false: deleted, nil: unknown
 ---   isNewerThanServer(target, record) -> boolean                         in place of comparing dates
+---   fetchFromServer(target, records, fields) -> records                  what the server has; false: deleted, nil: unknown
+---
+--- A resolver, named by `options.resolver` of a sync with mergeMode MERGE, decides what both sides changed:
+---   resolver(conflict) -> record                                         or "local", "server", "skip"; nil is "skip"
 local core = ...
 local calls = core.import "calls"
 local async = core.import "async"
@@ -19,6 +23,7 @@ local arguments = core.import "arguments"
 local M = {}
 
 local registered = {} -- name -> table of functions
+local resolvers = {} -- name -> function
 
 --- Registers the functions of a custom target under a name; nil takes them away.
 ---@param name string
@@ -39,6 +44,28 @@ local function find(name)
   if type(found) ~= "table" then
     return nil, ("module '%s' must return a table of functions, got %s"):format(name, type(found))
   end
+  return found
+end
+
+--- Registers a function that decides conflicts under a name; nil takes it away.
+---@param name string
+---@param resolver (fun(conflict: table): table|string|nil)?
+function M.register_resolver(name, resolver)
+  if type(name) ~= "string" then arguments.wrong("registerResolver", 1, "name", "a string", name) end
+  if resolver ~= nil and type(resolver) ~= "function" then
+    arguments.wrong("registerResolver", 2, "resolver", "a function", resolver)
+  end
+  resolvers[name] = resolver
+end
+
+--- The resolver of a name: registered, else the function that `require` finds. Or nil and why there is none.
+local function find_resolver(name)
+  if resolvers[name] then return resolvers[name] end
+  local ok, found = pcall(require, name)
+  if not ok then
+    return nil, ("no resolver is registered under that name, and no module can be loaded: %s"):format(tostring(found))
+  end
+  if type(found) ~= "function" then return nil, ("module '%s' must return a function, got %s"):format(name, type(found)) end
   return found
 end
 
@@ -66,7 +93,9 @@ local function page(name, records, info)
 end
 
 -- What can be left out of a target for uploads: the engine sends what is missing itself.
-local UPLOADS = { "createOnServer", "updateOnServer", "deleteOnServer", "fetchLastModifiedDates", "isNewerThanServer" }
+local UPLOADS = {
+  "createOnServer", "updateOnServer", "deleteOnServer", "fetchLastModifiedDates", "isNewerThanServer", "fetchFromServer",
+}
 
 local function wrong(name, expected, value)
   return nil, ("%s must return %s, got %s"):format(name, expected, arguments.type_name(value))
@@ -116,6 +145,16 @@ local performers = {
     end
     return { dates = dates }
   end,
+  fetchFromServer = function(fn, target, given)
+    local found, records = fn(target, given.records, given.fields), core.array()
+    if type(found) ~= "table" then return wrong("fetchFromServer", "an array of records", found) end
+    for i = 1, #given.records do
+      local record = found[i]
+      if record == nil then record = core.null end
+      records[i] = record
+    end
+    return { records = records }
+  end,
   isNewerThanServer = function(fn, target, given)
     local newer = fn(target, given.record)
     if type(newer) ~= "boolean" then return wrong("isNewerThanServer", "a boolean", newer) end
@@ -123,8 +162,25 @@ local performers = {
   end,
 }
 
+local RESOLUTIONS = { ["local"] = true, server = true, skip = true }
+
+--- What a resolver decided.
+local function resolution(decided)
+  if decided == nil or decided == core.null then return { resolution = "skip" } end
+  if RESOLUTIONS[decided] then return { resolution = decided } end
+  if type(decided) == "table" and not core.is_array(decided) and rawget(decided, 1) == nil then
+    return { record = decided }
+  end
+  return wrong("it", 'a record, "local", "server", "skip" or nil', decided)
+end
+
 local function perform(request)
   local name = request["function"]
+  if name == "resolveConflict" then
+    local resolver, missing = find_resolver(request.implementation)
+    if not resolver then return nil, missing end
+    return resolution(resolver(request.arguments))
+  end
   local implementation, problem = find(request.implementation)
   if implementation == nil then return nil, problem end
   if name == "functions" then

@@ -23,11 +23,13 @@ local custom = core.import "custom"
 
 ---@class tureen.mobilesync
 local M = {
-  MERGE_MODE = { OVERWRITE = "OVERWRITE", LEAVE_IF_CHANGED = "LEAVE_IF_CHANGED" },
+  MERGE_MODE = { OVERWRITE = "OVERWRITE", LEAVE_IF_CHANGED = "LEAVE_IF_CHANGED", MERGE = "MERGE" },
 }
 
 -- registerTarget(name, implementation): the functions behind targets of type "custom" whose luaImpl is this name
 M.registerTarget = custom.register
+-- registerResolver(name, resolver): the function behind options.resolver of syncs with mergeMode MERGE
+M.registerResolver = custom.register_resolver
 
 local SERVICE = "com.salesforce.mobilesync"
 local define, action = arguments.define, arguments.action
@@ -136,6 +138,28 @@ M.restart = define {
   send = function(success, failure, config, values, caller)
     config.restartStopped = values[1] and values[1].restartStopped
     return calls.exec(success, failure, SERVICE, "restart", config, nil, caller)
+  end,
+}
+
+local CONFLICT_FILTER = { "soupName", "entryId", "syncId", "syncName" }
+
+-- getConflicts([config,] [{soupName?, entryId?, syncId?, syncName?},] ...): the entries that both sides changed, with base,
+-- local, server and merged version each
+M.getConflicts = define {
+  name = "getConflicts", has_store = true, params = { { "filter", "table", optional = true } },
+  send = function(success, failure, config, values)
+    for _, key in ipairs(CONFLICT_FILTER) do config[key] = values[1] and values[1][key] end
+    return calls.exec(success, failure, SERVICE, "getConflicts", config)
+  end,
+}
+
+-- resolveConflict([config,] {soupName, entryId, resolution = "local"|"server"} or {soupName, entryId, record}, ...): the entry
+-- as it stands then; tureen.null when it is removed
+M.resolveConflict = define {
+  name = "resolveConflict", has_store = true, params = { { "conflict", "table" } },
+  send = function(success, failure, config, values)
+    for _, key in ipairs { "soupName", "entryId", "resolution", "record" } do config[key] = values[1][key] end
+    return calls.exec(success, failure, SERVICE, "resolveConflict", config)
   end,
 }
 
