@@ -135,6 +135,35 @@ import Testing
     await tool.close()
   }
 
+  @Test func sample_withConflicts_mergesAndResolves() async throws {
+    let tool = try await Tool(contacts: 1)
+    let manager = tool.manager, merge: JSONObject = ["mergeMode": "MERGE", "fieldlist": ["FirstName", "LastName"]]
+    _ = try await manager.syncDown(target: Self.contacts, soupName: "contacts", syncName: "down")
+    let id = try tool.edit(["FirstName": "Here", "__locally_updated__": true])
+    try tool.org.update("Contact", id: id, fields: ["FirstName": "There", "LastName": "Theirs"])
+
+    let told = manager.conflictUpdates()
+    #expect(try await manager.syncDown(target: Self.contacts, options: merge, soupName: "contacts").counts.conflicting == 1)
+    for await conflict in told {
+      #expect(
+        conflict.fields == ["FirstName"] && conflict.local["FirstName"] == "Here" && conflict.server?["FirstName"] == "There")
+      break
+    }
+    let conflict = try #require(try manager.conflicts(inSoup: "contacts").first)
+    let entry = try manager.resolveConflict(inSoup: "contacts", entryId: conflict.entryId, with: .record(["FirstName": "Both"]))
+    #expect(entry?["FirstName"] == "Both" && entry?["LastName"] == "Theirs")
+    #expect(try await manager.syncUp(options: merge, soupName: "contacts").counts.succeeded == 1)
+
+    manager.registerResolver("theirs") { $0.kind == .changed ? .server : .skip }
+    _ = try tool.edit(["FirstName": "Here", "__locally_updated__": true])
+    try tool.org.update("Contact", id: id, fields: ["FirstName": "There"])
+    var options = merge
+    options["resolver"] = "theirs"
+    #expect(try await manager.syncDown(target: Self.contacts, options: options, soupName: "contacts").counts.merged == 1)
+    #expect(try manager.conflicts().isEmpty)
+    await tool.close()
+  }
+
   @Test func sample_withSequences_followsSyncsAndQueries() async throws {
     let tool = try await Tool(contacts: 3)
     let manager = tool.manager

@@ -1,0 +1,130 @@
+-- Contacts that two people change at the same time: here, offline, and on the server. Changes of different fields
+-- come together; where both changed the same field, a function decides, or the conflict is kept until somebody does.
+--
+--   tureen run scripts/two_way.lua          talks to the sandbox org that is started for it
+--
+-- The soup is called twoWay; run it again and it goes on from what is stored. A conflict that is left keeps its entry
+-- as it is here and dirty: nothing is lost on either side.
+local tureen = require "tureen"
+local smartstore, mobilesync = tureen.smartstore, tureen.mobilesync
+-- Changes on the server by somebody else: only the sandbox org inside `tureen run` lets a script make them.
+local sandbox = require "tureen.sandbox"
+
+local SOUP, DOWN, UP = "twoWay", "twoWayDown", "twoWayUp"
+local TARGET = {
+  type = "soql",
+  query = "SELECT Id, LastName, Title, Phone, Email FROM Contact ORDER BY LastModifiedDate LIMIT 500",
+}
+
+local function say(topic, text, ...)
+  print(("%-9s %s"):format(topic, text:format(...)))
+end
+
+--- Waits for an answer; a failed call ends the script with its error.
+local function wait_for(fn, ...)
+  local value, err = tureen.await(fn, ...)
+  if value == nil then error(err, 0) end
+  return value
+end
+
+--- Decides what both sides changed. Titles are for the server to say; of a phone number both are kept. The rest is
+--- left.
+mobilesync.registerResolver("contactResolver", function(conflict)
+  local record = conflict.merged
+  for _, field in ipairs(conflict.fields) do
+    if field == "Title" then
+      record.Title = conflict.server.Title
+    elseif field == "Phone" then
+      record.Phone = conflict.server.Phone .. " / " .. conflict["local"].Phone
+    else
+      return "skip"
+    end
+  end
+  return record
+end)
+
+--- What no function decided is told while the sync runs.
+tureen.document.addEventListener("syncConflict", function(event)
+  local conflict = event.detail
+  say("conflict", "%s: %s here, %s on the server, %s before (field %s)", conflict["local"].LastName,
+    conflict["local"].Email, conflict.server.Email, conflict.base.Email, table.concat(conflict.fields, ", "))
+end)
+
+--- Runs a sync that was saved under its name; the first time it is made.
+local function sync(name, create, ...)
+  if not wait_for(mobilesync.hasSyncWithName, name) then wait_for(create, ...) end
+  local state = wait_for(mobilesync.reSync, name)
+  say(state.type == "syncUp" and "up" or "down", "%d of %d: %d sent, %d brought together, %d in conflict",
+    math.max(state.succeeded, state.stored), state.totalSize, state.succeeded, state.merged, state.conflicting)
+  return state
+end
+
+local function sync_down()
+  local options = { mergeMode = "MERGE", resolver = "contactResolver" }
+  return sync(DOWN, mobilesync.createSyncDown, TARGET, SOUP, options, DOWN)
+end
+
+local function sync_up()
+  local options = { fieldlist = { "Title", "Phone", "Email" }, mergeMode = "MERGE", resolver = "contactResolver" }
+  return sync(UP, mobilesync.createSyncUp, {}, SOUP, options, UP)
+end
+
+--- Clean contacts, in the order of their ids.
+local function contacts(count)
+  local spec = smartstore.buildSmartQuerySpec(
+    "SELECT {twoWay:_soup} FROM {twoWay} WHERE {twoWay:__local__} = 'false' ORDER BY {twoWay:Id}", count)
+  local found = {}
+  for i, row in ipairs(wait_for(smartstore.runSmartQuery, spec).currentPageOrderedEntries) do found[i] = row[1] end
+  return found
+end
+
+local function edit(contact, changes)
+  for field, value in pairs(changes) do contact[field] = value end
+  contact.__local__, contact.__locally_updated__ = true, true
+  wait_for(smartstore.upsertSoupEntries, SOUP, { contact })
+end
+
+--- A person looks at what is left, and decides: here the local address, with the server's other changes.
+local function decide()
+  for _, conflict in ipairs(wait_for(mobilesync.getConflicts, { soupName = SOUP })) do
+    local entry = wait_for(mobilesync.resolveConflict,
+      { soupName = SOUP, entryId = conflict.entryId, resolution = "local" })
+    say("decided", "%s keeps %s", entry.LastName, entry.Email)
+  end
+end
+
+local function main()
+  local specs = {}
+  for i, path in ipairs { "Id", "LastName", "__local__" } do specs[i] = { path = path, type = "string" } end
+  specs[4] = { path = "__sync_id__", type = "integer" }
+  wait_for(smartstore.registerSoup, SOUP, specs)
+  sync_down()
+
+  local first, second, third, fourth = table.unpack(contacts(4))
+  local run = os.time()
+  edit(first, { Phone = "100-" .. run })
+  edit(second, { Title = "Doctor " .. run })
+  edit(third, { Phone = "300-" .. run })
+  edit(fourth, { Email = ("here%d@mail.example"):format(run) })
+  say("here", "four contacts edited, offline")
+  wait_for(sandbox.update, "Contact", first.Id, { Email = ("first%d@mail.example"):format(run) })
+  wait_for(sandbox.update, "Contact", second.Id, { Title = "Head nurse " .. run })
+  wait_for(sandbox.update, "Contact", third.Id, { Phone = "333-" .. run })
+  wait_for(sandbox.update, "Contact", fourth.Id, { Email = ("there%d@mail.example"):format(run) })
+  say("server", "a colleague edited the same four")
+
+  sync_up()
+  decide()
+  sync_up()
+  sync_down()
+  local left = #wait_for(mobilesync.getConflicts, { soupName = SOUP })
+  say("done", "%d conflicts left; both sides are equal: %s", left, tostring(left == 0))
+end
+
+local failure
+tureen.async(function()
+  local ok, err = pcall(main)
+  if not ok then failure = err end
+end)
+local ok, err = tureen.run()
+if failure or not ok then error(failure or err, 0) end
