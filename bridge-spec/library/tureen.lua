@@ -22,7 +22,7 @@
 ---@field args any  a list: values for the ? of smartSql
 ---@field orderPath string?  the path to sort by
 ---@field order ("ascending"|"descending")?
----@field pageSize integer?  rows a page, at least 1
+---@field pageSize integer?  rows a page
 ---@field selectPaths string[]?  rows of these values in place of whole entries
 ---@field lazy boolean?  entries are tureen.Record, parsed as their fields are read
 

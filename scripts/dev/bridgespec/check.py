@@ -5,7 +5,9 @@ from .luacats import class_of, defined_names
 
 KINDS = {"string", "integer", "number", "boolean", "object", "array", "any"}
 ACTION_KEYS = {"service", "action", "lua", "summary", "arguments", "oneOf", "result", "errors", "example"}
-VALUE_KEYS = {"type", "elements", "values", "fields", "required", "default", "meaning", "nullable"}
+VALUE_KEYS = {
+    "type", "elements", "values", "fields", "required", "default", "minimum", "maximum", "maxLength", "meaning", "nullable",
+}
 FUNCTION_KEYS = {"action", "summary", "store", "waits", "answer", "parameters", "returns", "example"}
 PARAMETER_KEYS = {"name", "type", "optional", "meaning"}
 MODULE_KEYS = {"module", "require", "parent", "summary", "fields", "functions", "classes", "aliases"}

@@ -80,6 +80,9 @@ def table(spec, values):
         notes = [value["meaning"]] if value.get("meaning") else []
         if "default" in value:
             notes.append(f"default {code(str(value['default']).lower())}")
+        for limit, words in (("minimum", "from"), ("maximum", "to"), ("maxLength", "at most, in bytes:")):
+            if limit in value:
+                notes.append(f"{words} {value[limit]}")
         key = name + ("" if value.get("required") or "required" not in value else "?")
         lines.append(f"| {code(key)} | {code(cell(annotation(spec, value)))} | {cell('; '.join(notes))} |")
     return lines
