@@ -42,6 +42,20 @@ public struct OAuthClient: Sendable {
     }
   }
 
+  /// Ends a session at the login host: its refresh token, and with it all that came of it, else its access token.
+  ///
+  /// Asked once: who signs out is not kept waiting for a host that is away.
+  func revoke(_ session: Session) async throws(RestError) {
+    let path = "/services/oauth2/revoke"
+    let url = try WebAddress.url(path: path, query: [], base: session.loginURL)
+    let form = PercentEncoding.form([("token", session.refreshToken ?? session.accessToken)])
+    let request = RestRequest(
+      .POST, path, body: Array(form.utf8), contentType: "application/x-www-form-urlencoded", requiresAuthentication: false)
+    var sender = sender
+    sender.policy = .never
+    _ = try await sender.send(request, url: url, token: nil)
+  }
+
   /// True when the login host has judged the credentials, as opposed to being unable to.
   private static func isRefusal(_ error: RestError) -> Bool {
     guard error.code == .httpStatus, let status = error.status, (400..<500).contains(status) else { return false }

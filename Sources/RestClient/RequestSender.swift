@@ -7,6 +7,8 @@ struct RequestSender: Sendable {
   var environment = RetryEnvironment.live
   var observer: (any RestObserver)?
   var logger: Logger
+  /// What the server reads about this program; asked anew for each request.
+  var userAgent: @Sendable () -> String = { "tureen" }
 
   /// - Parameters:
   ///   - url: Absolute and checked.
@@ -49,7 +51,7 @@ struct RequestSender: Sendable {
   }
 
   private func headers(of request: RestRequest, token: String?) -> [(name: String, value: String)] {
-    var defaults = [(name: "Accept", value: "application/json"), (name: "User-Agent", value: "tureen")]
+    var defaults = [(name: "Accept", value: "application/json"), (name: "User-Agent", value: userAgent())]
     if request.body != nil { defaults.append(("Content-Type", request.contentType)) }
     if let token { defaults.append(("Authorization", "Bearer " + token)) }
     return defaults.filter { known in !request.headers.contains { $0.name.equalsIgnoringCase(known.name) } }

@@ -7,6 +7,7 @@ public final class SalesforceClient: RestClient {
   public let apiVersion: String
   private let sender: RequestSender
   private let sessions: SessionProvider
+  private let oauth: OAuthClient
   private let loginURL: String?
   /// The app that signs in, and as whom; nil where the credentials do not say.
   public let clientId: String?
@@ -15,19 +16,21 @@ public final class SalesforceClient: RestClient {
   /// - Parameters:
   ///   - session: A stored one; nil signs in with the first request.
   ///   - credentials: For signing in and for refreshing. Without them an expired session stays expired.
+  ///   - userAgent: Asked for each request, so that it may change meanwhile.
   ///   - onSessionChange: Awaited with each new session before it is used, so that the host can store it.
   public init(
     session: Session? = nil, credentials: Credentials? = nil, apiVersion: String = "v66.0",
     transport: HTTPTransport = HTTPTransport(), policy: RetryPolicy = .standard,
     environment: RetryEnvironment = .live, observer: (any RestObserver)? = nil,
-    logger: Logger = Logger(label: "tureen.rest"),
+    logger: Logger = Logger(label: "tureen.rest"), userAgent: @escaping @Sendable () -> String = { "tureen" },
     onSessionChange: @escaping @Sendable (Session) async -> Void = { _ in }
   ) {
     self.apiVersion = apiVersion
     sender = RequestSender(
-      transport: transport, policy: policy, environment: environment, observer: observer, logger: logger)
+      transport: transport, policy: policy, environment: environment, observer: observer, logger: logger, userAgent: userAgent)
+    oauth = OAuthClient(sender: sender)
     sessions = SessionProvider(
-      session: session, credentials: credentials, oauth: OAuthClient(sender: sender), onSessionChange: onSessionChange)
+      session: session, credentials: credentials, oauth: oauth, onSessionChange: onSessionChange)
     loginURL = credentials?.loginURL ?? session?.loginURL
     clientId = credentials?.clientId
     username = credentials?.username
@@ -44,8 +47,25 @@ public final class SalesforceClient: RestClient {
   /// A new session in place of the one in use, also after ``signOut()``.
   public func signIn() async throws(RestError) -> Session { try await sessions.signIn() }
 
-  /// Forgets the session; requests that need one fail with `notAuthenticated` until ``signIn()``.
-  public func signOut() async { await sessions.signOut() }
+  /// Forgets the session; requests that need one fail with `notAuthenticated` until ``signIn()``. Then asks the login host,
+  /// once, to revoke its token.
+  ///
+  /// - Parameter onForgotten: Called before the login host is asked: whoever keeps the session can throw it away even when the
+  ///   host does not answer.
+  /// - Returns: False when the login host could not be asked or refused: the token then lives until it expires.
+  @discardableResult
+  public func signOut(onForgotten: @Sendable () -> Void = {}) async -> Bool {
+    let ended = await sessions.signOut()
+    onForgotten()
+    guard let ended else { return true }
+    do throws(RestError) {
+      try await oauth.revoke(ended)
+      return true
+    } catch {
+      sender.logger.warning("the token could not be revoked: \(error.message)")
+      return false
+    }
+  }
 
   /// - Note: A refused session is renewed once, by one request for all that were refused, and each of them is sent once
   ///   more. That is safe for a create as well: a request without a session changes nothing.

@@ -47,7 +47,6 @@ actor SessionProvider {
     return try await outcome().get()
   }
 
-  /// Ends a renewal under way and waits for its end.
   /// A new session in place of the one in use, also after ``signOut()``.
   func signIn() async throws(RestError) -> Session {
     rejection = nil
@@ -55,13 +54,16 @@ actor SessionProvider {
   }
 
   /// Forgets the session: requests fail until ``signIn()``.
-  func signOut() async {
+  /// - Returns: The one that was in use; nil when nobody was signed in.
+  func signOut() async -> Session? {
     await renewal?.value
-    session = nil
+    defer { session = nil }
     rejection = RestError(
       code: .notAuthenticated, message: "signed out; oauth.authenticate signs in again", outcome: .notSent)
+    return session
   }
 
+  /// Ends a renewal under way and waits for its end.
   func shutdown() async {
     isClosed = true
     renewal?.cancel()

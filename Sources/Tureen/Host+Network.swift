@@ -5,14 +5,12 @@ import RestClient
 /// `pgSendRequest` of `com.salesforce.network` on the org's client.
 extension Host {
   public func network(_ call: ActionCall, onUpdate: @escaping @Sendable (CallUpdate) -> Void) throws {
-    var given = try NetworkRequest(call)
-    guard given.files.isEmpty || !isRestricted else {
+    let request = try NetworkRequest(call)
+    guard request.files.isEmpty || !isRestricted else {
       throw BridgeError(
         domain: "bridge", code: BridgeError.Code.restricted.rawValue,
         message: "argument 'fileParams' is not available to a restricted script (--restricted)")
     }
-    given.userAgent = userAgent
-    let request = given
     let client = try core().client
     let task = Task {
       do {
@@ -34,8 +32,6 @@ struct NetworkRequest: Sendable {
   let files: [MultipartBody.File]
   let returnsBinary: Bool
   let requiresAuthentication: Bool
-  /// Sent unless the script names a header of its own.
-  var userAgent: String?
 
   /// - Throws: `invalidArguments`, naming the key.
   init(_ call: ActionCall) throws {
@@ -56,11 +52,7 @@ struct NetworkRequest: Sendable {
 
   /// Reads the files, so it may block for as long as the disk takes.
   func restRequest() throws -> RestRequest {
-    var sent = headers
-    if let userAgent, !headers.contains(where: { $0.name.lowercased() == "user-agent" }) {
-      sent.append((name: "User-Agent", value: userAgent))
-    }
-    var request = RestRequest(method, path, headers: sent, requiresAuthentication: requiresAuthentication)
+    var request = RestRequest(method, path, headers: headers, requiresAuthentication: requiresAuthentication)
     if !files.isEmpty {
       let body = try MultipartBody(parameters: parameters, files: files)
       request.body = body.bytes

@@ -53,13 +53,16 @@ public final class Host: BridgeHost {
     try state.withLock { state in
       guard !state.isClosed else { throw HostError(.closed, "the host is closed") }
       if let core = state.core { return core }
-      let core = try Host.build(&state, targets, events)
+      let core = try Host.build(&state, targets, events) { [weak self] in self?.userAgent ?? "tureen" }
       state.core = core
       return core
     }
   }
 
-  private static func build(_ state: inout State, _ targets: ScriptTargets, _ events: HostEvents) throws -> HostCore {
+  /// - Parameter userAgent: Asked for each request to the org.
+  private static func build(
+    _ state: inout State, _ targets: ScriptTargets, _ events: HostEvents, userAgent: @escaping @Sendable () -> String
+  ) throws -> HostCore {
     var settings = state.settings
     settings.fill(from: try .environment())
     if state.folder == nil, let directory = settings.configDirectory {
@@ -70,7 +73,7 @@ public final class Host: BridgeHost {
     let home = HostSettings.absolute(settings.home ?? HostSettings.defaultHome())
     return HostCore(
       home: home, org: try Org.resolve(settings, home: home), settings: settings, folder: folder, targets: targets,
-      events: events)
+      events: events, userAgent: userAgent)
   }
 
   /// What is running; nil before the first use and after the end.

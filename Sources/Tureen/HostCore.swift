@@ -42,7 +42,8 @@ final class HostCore: Sendable {
   private let opening = DispatchQueue(label: "tureen.host.opening")
 
   init(
-    home: String, org: Org, settings: HostSettings, folder: ConfigurationFolder, targets: ScriptTargets, events: HostEvents
+    home: String, org: Org, settings: HostSettings, folder: ConfigurationFolder, targets: ScriptTargets, events: HostEvents,
+    userAgent: @escaping @Sendable () -> String
   ) {
     self.home = home
     showsRefreshToken = settings.allowsRefreshToken
@@ -59,7 +60,8 @@ final class HostCore: Sendable {
     let showsToken = settings.allowsRefreshToken
     self.sessionPath = sessionPath
     client = DeferredClient(apiVersion: version) {
-      try HostCore.connect(org, sessionPath: sessionPath, apiVersion: version, events, showsRefreshToken: showsToken)
+      try HostCore.connect(
+        org, sessionPath: sessionPath, apiVersion: version, events, showsRefreshToken: showsToken, userAgent: userAgent)
     }
   }
 
@@ -93,7 +95,8 @@ final class HostCore: Sendable {
 
   /// The client of an org; runs with the first request.
   private static func connect(
-    _ org: Org, sessionPath path: String, apiVersion: String, _ events: HostEvents, showsRefreshToken: Bool
+    _ org: Org, sessionPath path: String, apiVersion: String, _ events: HostEvents, showsRefreshToken: Bool,
+    userAgent: @escaping @Sendable () -> String
   ) throws -> any RestClient {
     let keeps = org.keepsSession, logger = Logger(label: "tureen.host")
     let stored = keeps ? FileSystem.read(path).flatMap { try? JSONValue(parsing: $0) }.flatMap { Session(json: $0) } : nil
@@ -101,7 +104,7 @@ final class HostCore: Sendable {
     events.begin(session: stored)
     return SalesforceClient(
       session: stored, credentials: credentials, apiVersion: apiVersion,
-      observer: SyncTrafficObserver(next: events),
+      observer: SyncTrafficObserver(next: events), userAgent: userAgent,
       onSessionChange: { session in
         events.sessionChanged(
           Account(
@@ -130,11 +133,12 @@ final class HostCore: Sendable {
     }
   }
 
-  /// Ends the session, here and in the file it was kept in. Stores stay.
+  /// Ends the session, here, in the file it was kept in, and, if it can be reached, at the login host. Stores stay.
   func signOut() async throws {
-    try await client.account().signOut()
-    events.begin(session: nil)
-    unlink(sessionPath)
+    try await client.account().signOut { [sessionPath, events] in
+      events.begin(session: nil)
+      unlink(sessionPath)
+    }
   }
 
   func stopSyncs() {

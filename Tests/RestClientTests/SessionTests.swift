@@ -231,6 +231,46 @@ import Testing
     #expect(error.code == .invalidURL)
     #expect(other.requests.isEmpty)
   }
+
+  @Test(arguments: [("refresh-1", "token=refresh-1"), (nil, "token=token-1")])
+  func signOut_signedIn_revokesTheStrongestTokenAfterForgetting(refresh: String?, form: String) async throws {
+    let server = try ScriptedServer(.status(200))
+    let forgotten = Mutex<[Int]>([])
+    try await withClient(server, session: session(server, refresh: refresh)) { client in
+      #expect(await client.signOut { forgotten.withLock { $0.append(server.requests.count) } })
+      #expect(await client.knownSession() == nil)
+      #expect(await client.signOut())
+    }
+    #expect(forgotten.withLock { $0 } == [0])
+    let requests = server.requests
+    #expect(requests.map(\.target) == ["/services/oauth2/revoke"])
+    #expect(requests.first?.text == form && requests.first?.header("Authorization") == nil)
+  }
+
+  @Test func signOut_loginHostRefuses_isFalseAndAskedOnce() async throws {
+    let server = try ScriptedServer(handler: { _ in .text("busy", status: 503) })
+    try await withClient(server, session: session(server), policy: .standard) { client in
+      #expect(await client.signOut() == false)
+      #expect(await client.knownSession() == nil)
+    }
+    #expect(server.requests.count == 1)
+  }
+
+  @Test func send_userAgent_isAskedForEachRequest() async throws {
+    let server = try ScriptedServer(.json("{}"), .json("{}"))
+    let calls = Mutex(0)
+    let client = SalesforceClient(
+      session: session(server),
+      userAgent: {
+        calls.withLock { calls in
+          calls += 1
+          return "tureen/\(calls)"
+        }
+      })
+    for _ in 0..<2 { _ = try await client.send(get) }
+    await client.shutdown()
+    #expect(server.requests.map { $0.header("User-Agent") } == ["tureen/1", "tureen/2"])
+  }
 }
 
 /// Lets a handler reach its own server. Set before the first request.

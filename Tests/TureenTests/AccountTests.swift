@@ -83,6 +83,43 @@ import Tureen
     #expect(result == ["OK", "OK", "AB.SJ", "OK", "AB", "invalidArguments"])
   }
 
+  @Test func registerAppFeature_isInTheUserAgentOfSyncRequests() async throws {
+    let org = try ScriptedServer(handler: { request in
+      guard request.path == "/services/oauth2/token" else { return .json(#"{"totalSize":0,"done":true,"records":[]}"#) }
+      let host = request.header("Host") ?? ""
+      return .json(#"{"access_token":"t","instance_url":"http://\#(host)","id":"http://\#(host)/id/00D/005"}"#)
+    })
+    let runner = try await ScriptRunner(contacts: 1)
+    let host = runner.makeHost { settings in
+      settings.embeddedSandbox = { _ in .clientCredentials(loginURL: org.url, clientId: "a", clientSecret: "b") }
+    }
+    let result = try await runner.value(
+      of: """
+        assert(await(tureen.sdkinfo.registerAppFeature, "XY"))
+        assert(await(smartstore.registerSoup, "c", SPECS))
+        return assert(await(mobilesync.syncDown, CONTACTS, "c", OVERWRITE)).status
+        """, before: "local await = tureen.await", on: host)
+    #expect(result == "DONE")
+    let agents = org.requests.map { $0.header("User-Agent") ?? "" }
+    #expect(!agents.isEmpty && agents.allSatisfy { $0.hasPrefix("tureen/") && $0.hasSuffix(" ftr_XY") }, "\(agents)")
+  }
+
+  @Test func logout_signedIn_revokesTheTokenAtTheOrg() async throws {
+    let runner = try await ScriptRunner(contacts: 1)
+    let outcome = try await runner.run(
+      """
+      tureen.async(function()
+        assert(tureen.await(tureen.oauth.authenticate))
+        assert(tureen.await(tureen.oauth.logoutCurrentUser))
+      end)
+      assert(tureen.run())
+      """)
+    #expect(outcome == .done)
+    let revoked = runner.server.requests().filter { $0.path == "/services/oauth2/revoke" }
+    #expect(revoked.map(\.status) == [200])
+    await runner.server.stop()
+  }
+
   @Test func authenticate_wrongPassword_answersTheFailureOnce() async throws {
     let result = try await run(
       """

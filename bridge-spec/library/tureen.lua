@@ -731,7 +731,8 @@ function oauth.getAuthCredentials(success, failure) end
 ---@return integer? id  for tureen.cancel
 function oauth.authenticate(success, failure) end
 
---- Ends the session; requests fail until authenticate. Stores stay.
+--- Ends the session; requests fail until authenticate. The login host is asked once to revoke the token; when it cannot
+--- be reached, that is logged and the token lives until it expires. Stores stay.
 ---@param success fun(ok: "OK")?
 ---@param failure tureen.Failure?
 ---@return integer? id  for tureen.cancel
