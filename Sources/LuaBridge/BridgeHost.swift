@@ -3,6 +3,7 @@ import JSON
 /// What a bridge needs from the native core. `Tureen` implements it on real parts; tests use a fake.
 ///
 /// The bridge has already checked an action's arguments when it calls: required keys are there, of the right type.
+/// Nothing has a default: a host that stands around another one must pass everything on, and the compiler sees to it.
 /// Errors thrown reach the script as its error table; throw a ``BridgeError`` or something ``BridgeErrorConvertible``.
 public protocol BridgeHost: AnyObject, Sendable {
   /// Takes the settings a script gave to `tureen.configure`.
@@ -66,38 +67,6 @@ public protocol BridgeHost: AnyObject, Sendable {
 
   /// Cancels what still runs and waits for it. Called once, on the Lua thread, after the last action has returned.
   func shutdown()
-}
-
-extension BridgeHost {
-  public func attach(_ script: ScriptCalls) {}
-
-  public func service(_ name: String, _ action: String, _ arguments: JSONObject) throws -> [UInt8]? { nil }
-
-  public func keyValue(_ action: KeyValueAction, _ call: ActionCall) throws -> [UInt8] {
-    throw BridgeError.bridge(.unknownService, "this host has no key-value stores")
-  }
-
-  public func network(_ call: ActionCall, onUpdate: @escaping @Sendable (CallUpdate) -> Void) throws {
-    throw BridgeError.bridge(.unknownService, "this host has no network")
-  }
-
-  public func oauth(
-    _ action: OAuthAction, _ call: ActionCall, onUpdate: @escaping @Sendable (CallUpdate) -> Void
-  ) throws {
-    throw BridgeError.bridge(.unknownService, "this host signs nobody in")
-  }
-
-  public func account(
-    _ action: AccountAction, _ call: ActionCall, onUpdate: @escaping @Sendable (CallUpdate) -> Void
-  ) throws {
-    throw BridgeError.bridge(.unknownService, "this host has no accounts")
-  }
-
-  public func setFeature(_ name: String, isUsed: Bool) {}
-
-  public func observe(_ call: ActionCall, onUpdate: @escaping @Sendable (CallUpdate) -> Void) throws {
-    throw BridgeError.bridge(.unknownAction, "this host tells of no changes")
-  }
 }
 
 /// News of a call that answers more than once.

@@ -121,6 +121,37 @@ final class FakeHost: BridgeHost, @unchecked Sendable {
     ]
   }
 
+  func keyValue(_ action: KeyValueAction, _ call: ActionCall) throws -> [UInt8] { throw Self.missing("key-value stores") }
+
+  func observe(_ call: ActionCall, onUpdate: @escaping @Sendable (CallUpdate) -> Void) throws {
+    throw Self.missing("observers")
+  }
+
+  func network(_ call: ActionCall, onUpdate: @escaping @Sendable (CallUpdate) -> Void) throws {
+    throw Self.missing("network")
+  }
+
+  func oauth(_ action: OAuthAction, _ call: ActionCall, onUpdate: @escaping @Sendable (CallUpdate) -> Void) throws {
+    throw Self.missing("sign-in")
+  }
+
+  func account(_ action: AccountAction, _ call: ActionCall, onUpdate: @escaping @Sendable (CallUpdate) -> Void) throws {
+    throw Self.missing("accounts")
+  }
+
+  private static func missing(_ what: String) -> BridgeError {
+    BridgeError(domain: "bridge", code: "unknownService", message: "this host has no \(what)")
+  }
+
+  func setFeature(_ name: String, isUsed: Bool) {}
+
+  func attach(_ script: ScriptCalls) {}
+
+  /// Of the service `echo` every action answers with its arguments.
+  func service(_ name: String, _ action: String, _ arguments: JSONObject) throws -> [UInt8]? {
+    name == "echo" ? JSONValue.object(arguments).serialized() : nil
+  }
+
   func sdkInfo() throws -> JSONObject { ["sdkVersion": "14.0.0", "appName": "fake"] }
 
   func shutdown() { lock.withLock { state.shutdowns += 1 } }
