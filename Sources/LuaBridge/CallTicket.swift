@@ -7,8 +7,7 @@ final class CallTicket: @unchecked Sendable {
   let id: Int64
   private let mailbox: Mailbox
   private let places: Int
-  // Touched only with `lock` held; posting inside keeps the order of two threads' updates.
-  private let lock = Lock()
+  // Touched only while the mailbox is held for a post, which keeps the order of two threads' updates: no lock of each call's own.
   private var hasStarted = false, hasEnded = false
 
   private let onEnd: (@Sendable (Int64) -> Void)?
@@ -29,38 +28,42 @@ final class CallTicket: @unchecked Sendable {
   }
 
   /// - Parameter payload: JSON text.
-  func succeed(_ payload: [UInt8]) { lock.withLock { end(.result, payload) } }
+  func succeed(_ payload: [UInt8]) { end(.result, payload) }
 
-  func fail(_ error: any Error) { lock.withLock { end(.error, BridgeError(describing: error).serialized) } }
+  func fail(_ error: any Error) { end(.error, BridgeError(describing: error).serialized) }
 
   func update(_ update: CallUpdate) {
     switch update {
     case .finished(let payload): succeed(payload)
     case .failed(let error): fail(error)
-    case .sync(let sync): lock.withLock { post(sync) }
-    case .changes(let take): lock.withLock { post(.update, take) }
-    case .event(let take): lock.withLock { post(.news, take) }
+    case .sync(let sync): post(sync)
+    case .changes(let take): post(.update, Payload(lazily: take)) { false }
+    case .event(let take): post(.news, Payload(lazily: take)) { false }
     }
   }
 
   private func post(_ sync: SyncUpdate) {
     if let error = sync.error { return end(.fail, Self.text(of: error, state: sync.state)) }
     if sync.isTerminal { return end(.end, sync.state) }
-    guard !hasEnded else { return }
-    mailbox.post(.init(call: id, kind: .update, payload: Payload(sync.state), isProgress: hasStarted))
-    hasStarted = true
+    post(.update, Payload(sync.state)) {
+      defer { hasStarted = true }
+      return hasStarted
+    }
   }
 
-  private func post(_ kind: Mailbox.Kind, _ take: @escaping @Sendable () -> [UInt8]) {
-    guard !hasEnded else { return }
-    mailbox.post(.init(call: id, kind: kind, payload: Payload(lazily: take)))
+  /// - Parameter isProgress: Whether a later update may take its place; asked in the order of the posts.
+  private func post(_ kind: Mailbox.Kind, _ payload: Payload, _ isProgress: () -> Bool) {
+    mailbox.post { hasEnded ? nil : .init(call: id, kind: kind, payload: payload, isProgress: isProgress()) }
   }
 
-  private func end(_ kind: Mailbox.Kind, _ payload: [UInt8]) {
-    guard !hasEnded else { return }
-    hasEnded = true
-    mailbox.post(.init(call: id, kind: kind, payload: Payload(payload), freesPlaces: places))
-    onEnd?(id)
+  private func end(_ kind: Mailbox.Kind, _ text: [UInt8]) {
+    let payload = Payload(text)
+    let isFirst = mailbox.post {
+      if hasEnded { return nil }
+      hasEnded = true
+      return .init(call: id, kind: kind, payload: payload, freesPlaces: places)
+    }
+    if isFirst { onEnd?(id) }
   }
 
   /// The error's text with the state, which is text already, as its last member `sync`.

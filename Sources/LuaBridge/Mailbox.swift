@@ -63,15 +63,17 @@ package final class Mailbox: @unchecked Sendable {
 
   /// Readable while a message waits or a wake was not answered; -1 after `close`.
   package private(set) var descriptor: Int32
-  // All state is touched only with `lock` held.
+  // Lua thread only: what it has taken out together and not looked at yet.
+  private var batch: [Message] = []
+  private var next = 0
+  // All other state is touched only with `lock` held.
   private let lock = Lock()
   private let capacity: Int
   private var booked = 0
   private var messages: [Message] = []
-  private var first = 0  // index of the next one in `messages`
-  private var taken = 0  // how many have left `messages` in front, so that positions stay valid
-  private var progress: [Int64: Int] = [:]  // call -> position of its waiting progress
+  private var progress: [Int64: Int] = [:]  // call -> index of its waiting progress in `messages`
   private var isAwake = false, isSignalled = false, isClosed = false
+  private var hasBatch = false  // the Lua thread has not looked at all of its batch
 
   package init(capacity: Int) throws(BridgeError) {
     self.capacity = capacity
@@ -93,41 +95,67 @@ package final class Mailbox: @unchecked Sendable {
   }
 
   /// Puts a message where the Lua thread finds it. After `close` it is dropped.
-  package func post(_ message: Message) {
+  package func post(_ message: Message) { post { message } }
+
+  /// The same for a message that is made, or withheld, with the mailbox to oneself: two threads that post for one call agree
+  /// on an order. `make` must be short.
+  /// - Returns: False when `make` gave none.
+  @discardableResult
+  package func post(_ make: () -> Message?) -> Bool {
     lock.withLock {
-      guard !isClosed else { return }
+      guard let message = make() else { return false }
+      guard !isClosed else { return true }
       if message.isProgress {
         if let position = progress[message.call] {
-          messages[position - taken] = message
-          return
+          messages[position] = message
+          return true
         }
-        progress[message.call] = taken + messages.count
+        progress[message.call] = messages.count
       }
       messages.append(message)
       signal()
+      return true
     }
   }
 
-  /// The next message in posting order; nil when none waits.
+  /// The next message in posting order; nil when none waits. Lua thread only.
+  ///
+  /// Takes all that wait out together, so that many answers cost one visit to the lock and one system call.
   package func take() -> Message? {
-    lock.withLock {
-      guard first < messages.count else { return nil }
-      let message = messages[first]
-      first += 1
-      if message.isProgress { progress[message.call] = nil }
-      booked -= message.freesPlaces
-      dropTaken()
-      signal()
-      return message
+    if next == batch.count, !fetch() { return nil }
+    defer {
+      next += 1
+      if next == batch.count { lookedAtAll() }
+    }
+    return batch[next]
+  }
+
+  private func fetch() -> Bool {
+    next = 0
+    batch.removeAll(keepingCapacity: true)
+    return lock.withLock {
+      guard !messages.isEmpty else { return false }
+      swap(&batch, &messages)
+      for message in batch { booked -= message.freesPlaces }
+      if !progress.isEmpty { progress = [:] }
+      hasBatch = true
+      return true
     }
   }
 
-  /// How many messages wait. Answers earlier wakes.
+  private func lookedAtAll() {
+    lock.withLock {
+      hasBatch = false
+      signal()
+    }
+  }
+
+  /// How many messages wait. Answers earlier wakes. Lua thread only.
   package func answerWake() -> Int {
     lock.withLock {
       isAwake = false
       signal()
-      return messages.count - first
+      return messages.count + batch.count - next
     }
   }
 
@@ -139,30 +167,23 @@ package final class Mailbox: @unchecked Sendable {
     }
   }
 
-  /// Drops what waits and what will be posted. Safe twice.
+  /// Drops what waits and what will be posted. Safe twice. Lua thread only.
   package func close() {
+    batch = []
+    next = 0
     lock.withLock {
       guard !isClosed else { return }
       isClosed = true
       messages = []
-      first = 0
       progress = [:]
       Glibc.close(descriptor)
       descriptor = -1
     }
   }
 
-  /// Forgets delivered messages now and then: always when none waits, else when they are the larger half.
-  private func dropTaken() {
-    guard first == messages.count || (first > 64 && first * 2 > messages.count) else { return }
-    taken += first
-    messages.removeFirst(first)
-    first = 0
-  }
-
   /// Makes the descriptor say whether something waits.
   private func signal() {
-    let shouldSignal = isAwake || first < messages.count
+    let shouldSignal = isAwake || hasBatch || !messages.isEmpty
     guard shouldSignal != isSignalled, !isClosed else { return }
     isSignalled = shouldSignal
     tureen_signal_set(descriptor, shouldSignal ? 1 : 0)

@@ -20,7 +20,7 @@ local is_sync_news = { [UPDATE] = true, [END] = true, [FAIL] = true }
 local DEFAULT_STORE = "defaultStore"
 
 local lazy = {}                      -- id -> true: the entries of the answer are wanted as records
-local calls, live = {}, 0            -- id -> {success, error, source, is_global, store_name}; how many
+local calls, live = {}, 0            -- id -> {success, error, service, action, is_global, store_name}; how many
 local deferred, first, last = {}, 1, 0 -- functions to run at the next poll
 local latest = 0                     -- the id of the newest call
 local polling = false
@@ -101,7 +101,7 @@ local function wants_records(args)
 end
 
 local function fail(call, err)
-  if type(err) == "table" then err.source = call.source end
+  if type(err) == "table" then err.source = call.service .. ":" .. call.action end
   guard.invoke(call.error, err)
 end
 
@@ -125,7 +125,7 @@ function M.exec(success, err_callback, service, action, args, is_background, cal
   local call = {
     success = success,
     error = err_callback,
-    source = service .. ":" .. action,
+    service = service, action = action,
     is_global = rawget(args, "isGlobalStore") == true,
     store_name = type(store_name) == "string" and store_name or DEFAULT_STORE,
     is_background = is_background == true,
