@@ -76,9 +76,12 @@ let package = Package(
     .executableTarget(
       name: "TureenCLI",
       dependencies: [
-        "Tureen", "SmartStore", "SandboxOrg", log, .product(name: "ArgumentParser", package: "swift-argument-parser"),
+        "Tureen", "CRepl", "SmartStore", "SandboxOrg", log, .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ],
       linkerSettings: [.linkedLibrary("lua5.4")]),
+    // The line editor of `tureen repl` is libedit: history, keys and widths of characters are solved there. BSD licence;
+    // readline's is not ours.
+    .target(name: "CRepl", exclude: ["repl.lua", "values.lua"], linkerSettings: [.linkedLibrary("edit")]),
     .target(name: "TestSupport", dependencies: ["Database", "SmartStore", "RestClient", "MobileSync", "JSON"]),
     .testTarget(name: "RecordScanTests", dependencies: ["RecordScan", "JSON"]),
     .testTarget(name: "JSONTests", dependencies: ["JSON"]),

@@ -172,7 +172,9 @@ public final class Bridge: @unchecked Sendable {
   }
 
   /// Drops what waits for the script, lets accepted store calls finish, then shuts the host down. Safe twice.
-  func close() {
+  ///
+  /// For programs that use the bridge without a Lua state; a state closes its own.
+  public func close() {
     let isFirst = lock.withLock { () -> Bool in
       defer { isClosed = true }
       return !isClosed

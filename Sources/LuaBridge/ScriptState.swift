@@ -89,7 +89,10 @@ public final class ScriptState {
     }
   }
 
-  private static func take(_ bytes: inout tureen_bytes) -> String? {
+  /// Nil once it is closed.
+  var openState: OpaquePointer? { state }
+
+  static func take(_ bytes: inout tureen_bytes) -> String? {
     guard let data = bytes.data else { return nil }
     defer { free(data) }
     return String(decoding: UnsafeRawBufferPointer(start: data, count: bytes.length), as: UTF8.self)

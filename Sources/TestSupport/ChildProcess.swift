@@ -28,42 +28,75 @@ public struct ChildProcess: Sendable {
   /// - Parameters:
   ///   - arguments: The program's path first.
   ///   - environment: All of it; nil for this process's own.
-  ///   - takesInput: Whether `input` is a pipe to it; else it reads nothing.
+  ///   - takesInput: Whether `input` is a pipe to it; else it reads `inputFile`.
+  ///   - terminal: A terminal's name: all its streams, in a session of its own; there are no pipes then.
   public static func start(
-    _ arguments: [String], environment: [String: String]? = nil, takesInput: Bool = false, errors: Errors = .withOutput
+    _ arguments: [String], environment: [String: String]? = nil, takesInput: Bool = false,
+    inputFile: String = "/dev/null", terminal: String? = nil, errors: Errors = .withOutput
   ) throws -> ChildProcess {
-    try alone.withLock { _ in try startAlone(arguments, environment, takesInput, errors) }
+    try alone.withLock { _ in
+      if let terminal { return try startAlone(arguments, environment, terminal) }
+      return try startAlone(arguments, environment, takesInput, inputFile, errors)
+    }
   }
 
   /// A pipe that another child inherited would not end with this one.
   private static let alone = Mutex(())
 
   private static func startAlone(
-    _ arguments: [String], _ environment: [String: String]?, _ takesInput: Bool, _ errors: Errors
+    _ arguments: [String], _ environment: [String: String]?, _ takesInput: Bool, _ inputFile: String,
+    _ errors: Errors
   ) throws -> ChildProcess {
     let input = takesInput ? try pipe(arguments[0]) : nil, output = try pipe(arguments[0])
     let apart = errors == .apart ? try pipe(arguments[0]) : nil
     defer { for end in [input?.read, output.write, apart?.write] { if let end { close(end) } } }
-    var actions = posix_spawn_file_actions_t(), attributes = posix_spawnattr_t()
+    var actions = posix_spawn_file_actions_t()
     posix_spawn_file_actions_init(&actions)
-    posix_spawnattr_init(&attributes)
-    defer {
-      posix_spawn_file_actions_destroy(&actions)
-      posix_spawnattr_destroy(&attributes)
-    }
+    defer { posix_spawn_file_actions_destroy(&actions) }
     if let input {
       posix_spawn_file_actions_adddup2(&actions, input.read, 0)
     } else {
-      posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0)
+      posix_spawn_file_actions_addopen(&actions, 0, inputFile, O_RDONLY, 0)
     }
     posix_spawn_file_actions_adddup2(&actions, output.write, 1)
     if errors != .inherited { posix_spawn_file_actions_adddup2(&actions, apart?.write ?? output.write, 2) }
+    do {
+      let id = try spawn(arguments, environment, &actions)
+      return ChildProcess(id: id, input: input?.write ?? -1, output: output.read, errors: apart?.read ?? -1)
+    } catch {
+      for end in [input?.write, output.read, apart?.read] { if let end { close(end) } }
+      throw error
+    }
+  }
+
+  /// On a terminal: the first one that a session's leader opens is its own.
+  private static func startAlone(
+    _ arguments: [String], _ environment: [String: String]?, _ terminal: String
+  ) throws -> ChildProcess {
+    var actions = posix_spawn_file_actions_t()
+    posix_spawn_file_actions_init(&actions)
+    defer { posix_spawn_file_actions_destroy(&actions) }
+    posix_spawn_file_actions_addopen(&actions, 0, terminal, O_RDWR, 0)
+    for stream in [1, 2] as [Int32] { posix_spawn_file_actions_adddup2(&actions, 0, stream) }
+    return ChildProcess(
+      id: try spawn(arguments, environment, &actions, flags: leadsSession), input: -1, output: -1, errors: -1)
+  }
+
+  /// glibc's POSIX_SPAWN_SETSID, which Swift does not import.
+  private static let leadsSession: Int16 = 0x80
+
+  private static func spawn(
+    _ arguments: [String], _ environment: [String: String]?, _ actions: inout posix_spawn_file_actions_t, flags: Int16 = 0
+  ) throws -> pid_t {
+    var attributes = posix_spawnattr_t()
+    posix_spawnattr_init(&attributes)
+    defer { posix_spawnattr_destroy(&attributes) }
     var none = sigset_t(), usual = sigset_t()
     sigemptyset(&none)
     sigfillset(&usual)
     posix_spawnattr_setsigmask(&attributes, &none)
     posix_spawnattr_setsigdefault(&attributes, &usual)
-    posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF))
+    posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF) | flags)
     var argv = arguments.map { strdup($0) } + [nil]
     var envp = environment.map { $0.map { strdup("\($0)=\($1)") } + [nil] }
     defer { for text in argv + (envp ?? []) { free(text) } }
@@ -72,11 +105,8 @@ public struct ChildProcess: Sendable {
       envp == nil
       ? posix_spawn(&id, arguments[0], &actions, &attributes, &argv, environ)
       : posix_spawn(&id, arguments[0], &actions, &attributes, &argv, &envp!)
-    guard code == 0 else {
-      for end in [input?.write, output.read, apart?.read] { if let end { close(end) } }
-      throw StartError(program: arguments[0], code: code)
-    }
-    return ChildProcess(id: id, input: input?.write ?? -1, output: output.read, errors: apart?.read ?? -1)
+    guard code == 0 else { throw StartError(program: arguments[0], code: code) }
+    return id
   }
 
   /// Runs a program to its end; what it prints, on either stream, is the output. Blocks.

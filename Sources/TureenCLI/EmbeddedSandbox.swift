@@ -14,6 +14,17 @@ final class EmbeddedSandbox: Sendable {
 
   init(home: String) { self.home = home }
 
+  /// The settings of a host that starts this org when it needs one, and whose scripts may change it behind the store's back.
+  func settings(home: String?, org: String?, configDirectory: String?) -> HostSettings {
+    var settings = HostSettings()
+    settings.home = home
+    settings.org = org
+    settings.configDirectory = configDirectory
+    settings.embeddedSandbox = { home in try self.credentials(home: home) }
+    settings.services["tureen.sandbox"] = { action, arguments in try self.perform(action, arguments) }
+    return settings
+  }
+
   /// Starts the org if it is not running. Blocks.
   func credentials(home: String) throws -> Credentials {
     let server = try start(home)

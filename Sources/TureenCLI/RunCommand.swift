@@ -67,14 +67,10 @@ struct RunCommand: ParsableCommand {
   }
 
   private func settings(_ sandbox: EmbeddedSandbox) -> HostSettings {
-    var settings = HostSettings()
-    settings.home = home
-    settings.org = org
     let slash = script.lastIndex(of: "/")
-    settings.configDirectory = slash.map { String(script[..<$0]) }.map { $0.isEmpty ? "/" : $0 } ?? "."
+    let folder = slash.map { String(script[..<$0]) }.map { $0.isEmpty ? "/" : $0 } ?? "."
+    var settings = sandbox.settings(home: home, org: org, configDirectory: folder)
     settings.isRestricted = limits.restricted
-    settings.embeddedSandbox = { home in try sandbox.credentials(home: home) }
-    settings.services["tureen.sandbox"] = { action, arguments in try sandbox.perform(action, arguments) }
     return settings
   }
 

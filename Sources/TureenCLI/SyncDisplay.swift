@@ -6,13 +6,14 @@ import Synchronization
 
 /// The C library locks it for each call.
 private nonisolated(unsafe) let standardOutput = fdopen(STDOUT_FILENO, "w")
+private nonisolated(unsafe) let standardError = fdopen(STDERR_FILENO, "w")
 
-/// Shows running syncs: a bar on a terminal's stderr, JSON lines on stdout, or nothing. Any thread.
+/// Shows running syncs: a bar on a terminal's stderr, JSON lines on stdout or stderr, or nothing. Any thread.
 ///
 /// The bar appears once a sync has taken half a second, and is drawn only while the script waits: what the script prints is
 /// never written into it.
 final class SyncDisplay: Sendable {
-  enum Style: Sendable { case none, progress, json }
+  enum Style: Sendable { case none, progress, json, jsonOnError }
 
   private struct Sync {
     var title: String
@@ -77,20 +78,21 @@ final class SyncDisplay: Sendable {
   func show(_ update: SyncUpdate, _ store: StoreReference) {
     switch style {
     case .none: break
-    case .json: printLine(update, store)
+    case .json: printLine(update, store, to: standardOutput)
+    case .jsonOnError: printLine(update, store, to: standardError)
     case .progress: note(update)
     }
   }
 
-  private func printLine(_ update: SyncUpdate, _ store: StoreReference) {
+  private func printLine(_ update: SyncUpdate, _ store: StoreReference, to file: UnsafeMutablePointer<FILE>?) {
     guard var detail = (try? JSONValue(parsing: update.state))?.objectValue else { return }
     detail["isGlobalStore"] = .bool(store.isGlobal)
     detail["storeName"] = .string(store.name)
     let line: JSONObject = ["event": "sync", "detail": .object(detail)]
     state.withLock { _ in
       // Through the C library's buffer, as the script's own print: so lines stay whole and in order.
-      fputs(line.text + "\n", standardOutput)
-      fflush(standardOutput)
+      fputs(line.text + "\n", file)
+      fflush(file)
     }
   }
 

@@ -19,7 +19,9 @@ struct TureenCommand: ParsableCommand {
       ~/.local/share/tureen. $TUREEN_LOG (debug, info, warning, error) chooses what is logged on stderr.
       """,
     version: Tureen.version,
-    subcommands: [RunCommand.self, SandboxCommand.self, StoreCommand.self, VersionCommand.self])
+    subcommands: [
+      RunCommand.self, ExecCommand.self, ReplCommand.self, SandboxCommand.self, StoreCommand.self, VersionCommand.self,
+    ])
 }
 
 struct VersionCommand: ParsableCommand {
@@ -34,9 +36,12 @@ struct VersionCommand: ParsableCommand {
 /// How the command ends, in numbers that scripts around it can rely on. `--help` lists them.
 enum ExitStatus {
   static let scriptFailed: Int32 = 1
+  static let callFailed: Int32 = 1
+  static let usage: Int32 = 64
   static let storeFailed: Int32 = 1
   static let scriptNotFound: Int32 = 66
   static let unavailable: Int32 = 69
+  static let tryAgain: Int32 = 75
   static let limitReached: Int32 = 77
   static let configuration: Int32 = 78
   static let interrupted: Int32 = 130

@@ -18,27 +18,49 @@ final class Child: @unchecked Sendable {  // all mutable state is touched with `
 
   private let lock = NSLock()
   private let id: pid_t
+  /// The other end of the child's terminal; -1 without one.
+  private let keyboard: Int32
   private var output = Data(), errors = Data()
   private var status: Int32?
-  /// Both outputs and the process itself.
-  private var unfinished = 3
+  /// The outputs and the process itself.
+  private var unfinished: Int
   private var waiters: [Waiter] = []
 
   /// Starts a program with an environment that holds nothing but these variables and what every program needs.
+  /// - Parameters:
+  ///   - input: A file that is its standard input; none when nil.
+  ///   - terminal: Given, the child talks to a terminal of its own: `type` writes to it, `printed` is what it shows.
   init(
-    _ program: String, _ arguments: [String], environment: [String: String] = [:], in directory: String,
-    seconds: Double = 300
+    _ program: String, _ arguments: [String], environment: [String: String] = [:], in directory: String, input: String? = nil,
+    terminal: Terminal? = nil, seconds: Double = 300
   ) throws {
     let inherited = ProcessInfo.processInfo.environment
     var variables = environment
     for name in ["PATH", "LD_LIBRARY_PATH", "ASAN_OPTIONS", "TSAN_OPTIONS"] { variables[name] = inherited[name] }
+    let ends = try terminal?.open()
+    if terminal != nil { variables["TERM"] = "xterm" }
     let process = try ChildProcess.start(
-      ["/usr/bin/env", "-C", directory, program] + arguments, environment: variables, errors: .apart)
+      ["/usr/bin/env", "-C", directory, program] + arguments, environment: variables, inputFile: input ?? "/dev/null",
+      terminal: ends?.name, errors: .apart)
     id = process.id
-    read(process.output) { $0.output.append($1) }
-    read(process.errors) { $0.errors.append($1) }
+    keyboard = ends?.master ?? -1
+    unfinished = ends == nil ? 3 : 2
+    if let ends {
+      read(ends.master) { $0.output.append($1) }
+    } else {
+      read(process.output) { $0.output.append($1) }
+      read(process.errors) { $0.errors.append($1) }
+    }
     reap(process)
     DispatchQueue.global().asyncAfter(deadline: .now() + seconds) { [weak self] in self?.send(SIGKILL) }
+  }
+
+  /// Presses keys; nothing happens when the child has ended.
+  func type(_ keys: String) {
+    lock.withLock {
+      guard status == nil else { return }
+      _ = Array(keys.utf8).withUnsafeBytes { write(keyboard, $0.baseAddress, $0.count) }
+    }
   }
 
   deinit { if status == nil { kill(id, SIGKILL) } }

@@ -120,6 +120,22 @@ int tureen_state_run_text(struct lua_State *_Nonnull L, const char *_Nonnull tex
 /* The limit the state's scripts have reached, TUREEN_LIMIT_...                                          [-0, +0, -] */
 int tureen_state_limit(struct lua_State *_Nonnull L);
 
+/* Runs a text and keeps the function it returns, for `tureen_state_ask`; takes the place of an earlier one. Returns 0, or 1
+ * with a message in *error. Never raises. */
+int tureen_state_keep(struct lua_State *_Nonnull L, const char *_Nonnull text, size_t length, const char *_Nonnull name,
+                      tureen_bytes *_Nonnull error);
+
+/* Calls the kept function with a verb and a text. Returns 0 with the text it returned in *answer, or 1 with a message. */
+int tureen_state_ask(struct lua_State *_Nonnull L, const char *_Nonnull verb, const char *_Nonnull text, size_t length,
+                     tureen_bytes *_Nonnull answer);
+
+/* Makes what runs in the state breakable: while *flag is not 0, every Lua function, also in coroutines made from here on,
+ * raises "interrupted" soon. The flag may be set by any thread and has to stay as long as the state. Never raises. */
+void tureen_state_watch(struct lua_State *_Nonnull L, const int *_Nonnull flag);
+
+/* Sets a watched flag, from any thread or a signal handler. */
+void tureen_flag_set(int *_Nonnull flag, int value);
+
 /* Closes the state and with it the bridge; safe with calls in flight. */
 void tureen_state_close(struct lua_State *_Nonnull L);
 

@@ -1,0 +1,213 @@
+-- What the prompt of `tureen repl` does with what is typed. The program asks with a verb and a text, and gets a text:
+--   setup   "width color"           nothing; before all others
+--   line    a line that was typed   "more": it goes on in the next line; "running": it waits; "done"
+--   poll    -                       delivers what waits: "running" or "done"
+--   cancel  -                       gives up what runs, or what was typed so far: "running" or "done"
+--   pending -                       how many calls will still be answered
+--   fd      -                       the descriptor to watch
+--   complete  the line to the cursor  how many bytes are completed, then a candidate a line; "soup" first: a soup's name
+--   failed  -                       how many statements failed
+local tureen = require "tureen"
+local values = require "tureen.repl.values"
+
+local typed           -- lines of a statement that is not complete yet
+local task            -- what runs
+local cancelled       -- whether it was asked to end
+local failures = 0
+
+-- What a prompt should have at hand.
+for _, name in ipairs { "smartstore", "mobilesync", "network", "keyvalue", "sdkinfo", "oauth", "force", "json",
+  "await", "async", "all", "sleep", "null" } do
+  _G[name] = tureen[name]
+end
+_G.tureen = tureen
+
+-- What runs, and what came of it
+
+local function complain(text)
+  failures = failures + 1
+  io.stdout:flush()
+  io.stderr:write(values.paint("31", text), "\n")
+end
+
+--- The lines of a traceback that are the script's own.
+local function own_frames(traceback)
+  local lines = {}
+  for line in traceback:gmatch("[^\n]+") do
+    if line:find("[tureen", 1, true) or line:find("'xpcall'", 1, true) then break end
+    local is_own = line:find("^\t") and not line:find("[C]", 1, true) and not line:find("in main chunk", 1, true)
+    if is_own then lines[#lines + 1] = line end
+  end
+  return table.concat(lines, "\n")
+end
+
+local function show_error(err, traceback)
+  local text = values.is_error(err) and values.scalar(err) or type(err) == "string" and err or values.text_of(err)
+  local frames = type(err) == "string" and own_frames(traceback or "") or ""
+  complain(frames == "" and text or text .. "\n" .. frames)
+end
+
+local function show_results(results)
+  if results.n >= 2 and results[1] == nil and values.is_error(results[2]) then return complain(values.scalar(results[2])) end
+  local count = results.n
+  while count > 1 and results[count] == nil do count = count - 1 end
+  for i = 1, count do print(values.text_of(results[i])) end
+end
+
+local function run(fn)
+  task, cancelled = tureen.async(function()
+    local results = table.pack(xpcall(fn, function(err) return { err = err, traceback = debug.traceback("", 2) } end))
+    if results[1] then return show_results(table.pack(table.unpack(results, 2, results.n))) end
+    local caught = results[2]
+    if type(caught) == "table" and caught.traceback then return show_error(caught.err, caught.traceback) end
+    show_error(caught)
+  end), false
+end
+
+local function state()
+  if task and task:status() == "running" then return "running" end
+  task = nil
+  return "done"
+end
+
+local verbs = {}
+
+function verbs.setup(text)
+  local columns, has_color = text:match("^(%d+) (%d)$")
+  values.width, values.color = math.max(20, tonumber(columns)), has_color == "1"
+  return ""
+end
+
+function verbs.line(text)
+  typed = typed and (typed .. "\n" .. text) or text
+  if not typed:find("%S") then
+    typed = nil
+    return state()
+  end
+  local fn = load("return " .. typed, "=repl", "t")
+  local problem
+  if not fn then fn, problem = load(typed, "=repl", "t") end
+  if not fn and problem:find("<eof>$") then return "more" end
+  typed = nil
+  if fn then run(fn) else complain(problem) end
+  return state()
+end
+
+function verbs.poll()
+  tureen.poll(0)
+  return state()
+end
+
+--- The first time what runs is asked to end, the second time it is left alone.
+function verbs.cancel()
+  typed = nil
+  if state() == "done" then return "done" end
+  if cancelled then
+    print "left running in the background"
+    task = nil
+    return "done"
+  end
+  cancelled = true
+  task:cancel()
+  return state()
+end
+
+function verbs.pending() return tostring(tureen.pending()) end
+function verbs.fd() return tostring(tureen.fd()) end
+
+function verbs.failed()
+  if typed then complain "the last statement is not complete" end
+  return tostring(failures)
+end
+
+-- Completion
+
+local LATE = { "force", "optimistic", "oauth", "sfaccountmanager" } -- modules that are made when they are asked for
+
+--- The names a value can be asked for: its own and those of the tables behind it.
+local function names_of(value)
+  local names, seen = {}, {}
+  while type(value) == "table" and not seen[value] do
+    seen[value] = true
+    for key in next, value do
+      if type(key) == "string" and key:find("^[%a_][%w_]*$") then names[key] = true end
+    end
+    if value == tureen then for _, name in ipairs(LATE) do names[name] = true end end
+    local meta = getmetatable(value)
+    value = type(meta) == "table" and rawget(meta, "__index")
+  end
+  return names
+end
+
+local function member(value, key)
+  if type(value) == "string" then return string[key] end
+  if type(value) ~= "table" then return nil end
+  local ok, found = pcall(function() return value[key] end)
+  return ok and found or nil
+end
+
+local KEYWORDS = { "and", "break", "do", "else", "elseif", "end", "false", "for", "function", "goto", "if", "in", "local",
+  "nil", "not", "or", "repeat", "return", "then", "true", "until", "while" }
+
+--- The text after an opening quote that is not closed; nil when there is none.
+local function open_string(line)
+  local i, quote, start = 1, nil, nil
+  while i <= #line do
+    local c = line:sub(i, i)
+    if quote then
+      if c == "\\" then i = i + 1 elseif c == quote then quote = nil end
+    elseif c == "'" or c == '"' then
+      quote, start = c, i + 1
+    end
+    i = i + 1
+  end
+  return quote and line:sub(start)
+end
+
+function verbs.complete(line)
+  local text = open_string(line)
+  if text then return "soup\n" .. text end
+  local path, word = line:match("([%a_][%w_%.:]*[%.:])([%w_]*)$"), line:match("[%w_]*$")
+  local names
+  if path then
+    local value = _G
+    for name in path:gmatch("[%a_][%w_]*") do value = member(value, name) end
+    names = names_of(type(value) == "string" and string or value)
+  else
+    names = names_of(_G)
+    for _, keyword in ipairs(KEYWORDS) do names[keyword] = true end
+  end
+  local found = {}
+  for name in pairs(names) do
+    if name:sub(1, #word) == word and (word ~= "" or not name:find("^_")) then found[#found + 1] = name end
+  end
+  table.sort(found)
+  return #word .. "\n" .. table.concat(found, "\n")
+end
+
+-- Events
+
+local shown = {} -- sync id -> the progress that was shown last
+
+--- The start and the end of a sync, and each tenth of its way.
+local function show_sync(sync)
+  local key = ("%s %s %s"):format(sync.storeName, sync.isGlobalStore, sync._soupEntryId)
+  local progress = sync.progress or 0
+  if sync.status == "RUNNING" and shown[key] and progress < shown[key] + 10 then return end
+  shown[key] = sync.status == "RUNNING" and progress or nil
+  local name = type(sync.name) == "string" and sync.name or ("%s of %s"):format(sync.type, sync.soupName)
+  local total = (sync.totalSize or -1) >= 0 and (" of %d"):format(sync.totalSize) or ""
+  print(values.paint("36", ("[sync] %s %s %d %%%s"):format(values.printable(name), sync.status, progress, total)))
+end
+
+tureen.on("sync", show_sync)
+for _, name in ipairs { "syncConflict", "salesforceSessionRefresh", "online", "offline", "pause", "resume" } do
+  tureen.on(name, function(detail)
+    local has_detail = detail ~= nil and detail ~= tureen.null
+    local text = ("[%s] %s"):format(name, has_detail and values.inline(detail, 2, {}) or "")
+    print(values.paint("36", values.shorten(text, values.width)))
+  end)
+end
+tureen.onerror = show_error
+
+return function(verb, text) return verbs[verb](text) end

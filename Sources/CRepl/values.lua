@@ -1,0 +1,210 @@
+-- Values as people read them at the prompt of `tureen repl`: records as tables, everything else as short Lua.
+local tureen = require "tureen"
+
+local M = {
+  width = 80,    -- columns of the terminal
+  color = false, -- whether it has colors
+}
+
+local MAX_ROWS, MAX_KEYS, MAX_DEPTH, MAX_CELL = 30, 24, 4, 40
+
+--- In a terminal's color, where colors are wanted.
+function M.paint(code, text)
+  return M.color and ("\27[%sm%s\27[0m"):format(code, text) or text
+end
+
+local function length(text) return utf8.len(text) or #text end
+
+--- At most `limit` characters.
+function M.shorten(text, limit)
+  if length(text) <= limit then return text end
+  local stop = utf8.offset(text, limit) or limit
+  return text:sub(1, stop - 1) .. "…"
+end
+
+local ESCAPES = { ["\n"] = "\\n", ["\r"] = "\\r", ["\t"] = "\\t", ["\""] = "\\\"", ["\\"] = "\\\\" }
+
+--- Without what would do something to a terminal.
+function M.printable(text)
+  if utf8.len(text) == nil then text = text:gsub("[\128-\255]", function(c) return ("\\x%02X"):format(c:byte()) end) end
+  return (text:gsub("[%c\127]", function(c) return ESCAPES[c] or ("\\x%02X"):format(c:byte()) end))
+end
+
+local function quoted(text)
+  return '"' .. M.printable((text:gsub('["\\]', "\\%0"))) .. '"'
+end
+
+local function meta_of(value)
+  local meta = getmetatable(value)
+  return type(meta) == "table" and meta or {}
+end
+
+--- Whether it is an error of the bridge: `{domain, code, message, ...}`.
+function M.is_error(value)
+  return type(value) == "table" and meta_of(value).__tostring ~= nil and value.domain ~= nil
+end
+
+--- Lists, records of lazy pages and plain tables; everything else is one word.
+local function has_members(value)
+  if type(value) == "table" then return not M.is_error(value) and not meta_of(value).__tostring end
+  return type(value) == "userdata" and value ~= tureen.null and meta_of(value).__pairs ~= nil
+end
+
+--- Anything without members, on one line.
+function M.scalar(value)
+  if value == tureen.null then return "null" end
+  if type(value) == "string" then return quoted(value) end
+  if M.is_error(value) then return ("%s (%s/%s)"):format(M.printable(tostring(value)), value.domain, tostring(value.code)) end
+  return M.printable(tostring(value))
+end
+
+--- The members in an order that stays: positions, then names from a to z; what the store keeps for itself comes last.
+local function members(value)
+  local keys = {}
+  for key in pairs(value) do keys[#keys + 1] = key end
+  local function rank(key)
+    if math.type(key) == "integer" then return 0 end
+    if key == "Id" then return 1 end
+    if type(key) == "string" and key:find("^_") then return 4 end
+    return key == "attributes" and 3 or 2
+  end
+  table.sort(keys, function(a, b)
+    local ra, rb = rank(a), rank(b)
+    if ra ~= rb then return ra < rb end
+    if ra == 0 then return a < b end
+    return tostring(a) < tostring(b)
+  end)
+  return keys
+end
+
+local function is_sequence(value)
+  if type(value) ~= "table" then return false end
+  if next(value) == nil then return tureen.json.encode(value) == "[]" end
+  return rawget(value, 1) ~= nil
+end
+
+local function key_text(key)
+  if type(key) == "string" and key:find("^[%a_][%w_]*$") then return key end
+  return "[" .. M.scalar(key) .. "]"
+end
+
+--- On one line: `{ Id = "003…", Tags = { "a", "b" } }`.
+function M.inline(value, depth, seen)
+  if not has_members(value) then return M.scalar(value) end
+  if seen[value] then return "{ … again }" end
+  if depth >= MAX_DEPTH then return "{ … }" end
+  seen[value] = true
+  local parts, list = {}, is_sequence(value)
+  for i, key in ipairs(members(value)) do
+    if i > MAX_KEYS then
+      parts[#parts + 1] = "…"
+      break
+    end
+    local text = M.inline(value[key], depth + 1, seen)
+    parts[#parts + 1] = list and math.type(key) == "integer" and text or (key_text(key) .. " = " .. text)
+  end
+  seen[value] = nil
+  if #parts == 0 then return list and "{} (a list)" or "{}" end
+  return "{ " .. table.concat(parts, ", ") .. " }"
+end
+
+--- One member a line where one line is too short.
+local function block(value, indent, depth)
+  local text = M.inline(value, depth, {})
+  if not has_members(value) or length(text) + #indent <= M.width or depth >= MAX_DEPTH then return text end
+  local lines, keys, list = { "{" }, members(value), is_sequence(value)
+  for i, key in ipairs(keys) do
+    if i > MAX_KEYS then
+      lines[#lines + 1] = ("%s  … %d more"):format(indent, #keys - MAX_KEYS)
+      break
+    end
+    local name = list and math.type(key) == "integer" and "" or (key_text(key) .. " = ")
+    local element = block(value[key], indent .. "  ", depth + 1)
+    if not element:find("\n", 1, true) then element = M.shorten(element, math.max(20, M.width - #indent - #name - 3)) end
+    lines[#lines + 1] = indent .. "  " .. name .. element .. ","
+  end
+  lines[#lines + 1] = indent .. "}"
+  return table.concat(lines, "\n")
+end
+
+--- Whether it is a list of records: tables or lazy records with names as keys.
+local function is_records(value)
+  if type(value) ~= "table" or #value == 0 then return false end
+  for _, record in ipairs(value) do
+    if not has_members(record) or is_sequence(record) then return false end
+  end
+  return true
+end
+
+local function cell(value)
+  if type(value) == "string" then return M.printable(value) end
+  return M.inline(value, MAX_DEPTH - 1, {})
+end
+
+--- The fields that tell the records apart; what the store and the server keep for themselves only where it says something.
+local function columns_of(records)
+  local all = {}
+  for _, record in ipairs(records) do
+    for key in pairs(record) do all[key] = all[key] or (record[key] ~= false and record[key] ~= tureen.null) end
+  end
+  local columns = {}
+  for _, key in ipairs(members(all)) do
+    local is_own = type(key) == "string" and key:find("^__")
+    if key ~= "attributes" and key ~= "_soupLastModifiedDate" and (all[key] or not is_own) then
+      columns[#columns + 1] = key
+    end
+  end
+  return columns
+end
+
+local function pad(text, size, is_right)
+  local space = (" "):rep(size - length(text))
+  return is_right and space .. text or text .. space
+end
+
+--- A table with a line for each record, as wide as the terminal allows.
+local function records_text(records)
+  local columns, shown, used, left_out = columns_of(records), {}, 0, {}
+  local count = math.min(#records, MAX_ROWS)
+  for _, key in ipairs(columns) do
+    local column = { key = key, title = M.shorten(cell(key), MAX_CELL), cells = {}, is_right = true }
+    column.size = length(column.title)
+    for i = 1, count do
+      local value = records[i][key]
+      column.cells[i] = value == nil and "" or M.shorten(cell(value), MAX_CELL)
+      column.size = math.max(column.size, length(column.cells[i]))
+      column.is_right = column.is_right and (value == nil or type(value) == "number")
+    end
+    if #shown > 0 and used + column.size + 2 > M.width then
+      left_out[#left_out + 1] = column.title
+    else
+      shown[#shown + 1] = column
+      used = used + column.size + 2
+    end
+  end
+  local lines, titles = {}, {}
+  for i, column in ipairs(shown) do titles[i] = pad(column.title, column.size, column.is_right) end
+  lines[1] = M.paint("1", (table.concat(titles, "  "):gsub(" +$", "")))
+  for i = 1, count do
+    local row = {}
+    for j, column in ipairs(shown) do row[j] = pad(column.cells[i], column.size, column.is_right) end
+    lines[#lines + 1] = (table.concat(row, "  "):gsub(" +$", ""))
+  end
+  if #records > count then lines[#lines + 1] = ("… %d more"):format(#records - count) end
+  if #left_out > 0 then
+    lines[#lines + 1] = M.paint("2", M.shorten(("+ %d fields: %s"):format(#left_out, table.concat(left_out, ", ")), M.width))
+  end
+  return table.concat(lines, "\n")
+end
+
+--- Any value, on as many lines as it takes.
+function M.text_of(value)
+  if is_records(value) then return records_text(value) end
+  if type(value) == "table" and value.currentPageOrderedEntries and value.cursorId then
+    return ("%s\npage %d of %d, %d entries"):format(M.text_of(value.currentPageOrderedEntries),
+      value.currentPageIndex + 1, math.max(1, value.totalPages), value.totalEntries)
+  end
+  return block(value, "", 0)
+end
+
+return M

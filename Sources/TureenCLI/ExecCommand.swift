@@ -1,0 +1,145 @@
+import ArgumentParser
+import Glibc
+import JSON
+import LuaBridge
+import Tureen
+
+struct ExecCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "exec",
+    abstract: "Makes one call of the bridge and prints its result as JSON.",
+    discussion: """
+      SERVICE and ACTION are those of bridge-spec/actions: com.salesforce.smartstore pgSoupExists. A service's last word is \
+      enough: smartstore. JSON is the object with the arguments; '-' reads it from standard input, and without it the call has none. \
+      A sync is waited for, with a progress bar on a terminal; its result is its last state.
+
+      The result goes to stdout, indented on a terminal, in one line elsewhere; everything else goes to stderr.
+
+      Exit status:
+        0    done
+        1    the call failed; the error is on stderr
+        64   wrong usage: no such service or action, or wrong arguments
+        75   the call failed or a sync was stopped by somebody; the same call may succeed later
+        78   a configuration file is wrong; the message names file, line and key
+        130  interrupted: a sync was stopped at a page boundary and saved as STOPPED
+      """)
+
+  @Option(help: "Where stores, sessions and the sandbox org live.")
+  var home: String?
+
+  @Option(help: "The org: 'sandbox', an address, or a name whose credentials are kept under the home.")
+  var org: String?
+
+  @Option(help: "A folder with bootconfig.json, userstore.json, usersyncs.json and the like.")
+  var config: String?
+
+  @Flag(help: "On stderr: the error as an object, each sync event as a line of JSON, and no progress bar.")
+  var json = false
+
+  @Flag(help: "No progress bar.")
+  var quiet = false
+
+  @Argument(help: "The service, such as smartstore, mobilesync, network, oauth, keyvalue.")
+  var service: String
+
+  @Argument(help: "The action, such as pgQuerySoup.")
+  var action: String
+
+  @Argument(help: "The arguments, an object; '-' reads it from standard input.")
+  var arguments = "{}"
+
+  func run() throws {
+    let object = try parsedArguments()
+    guard action != "pgObserve" else { throw ValidationError("pgObserve answers as long as a script runs: use tureen run") }
+    let sandbox = EmbeddedSandbox(home: HostSettings.resolvedHome(home))
+    let display = SyncDisplay(style: json ? .jsonOnError : quiet ? .none : .progress)
+    let host = Host(settings: sandbox.settings(home: home, org: org, configDirectory: config))
+    do {
+      try host.prepare()
+    } catch {
+      complain("\(error)")
+      throw ExitCode(ExitStatus.configuration)
+    }
+    let bridge = try Bridge(host: ObservedHost(host, display: display))
+    let interrupts = InterruptWatch {
+      display.clear()
+      host.stopSyncs()
+      bridge.interrupt()
+    }
+    display.follow(bridge)
+    let reply = bridge.perform(service: Self.fullName(service), action: action, arguments: object)
+    display.finish()
+    bridge.close()
+    sandbox.stop()
+    let status = report(reply)
+    if interrupts.happened { throw ExitCode(ExitStatus.interrupted) }
+    guard status == 0 else { throw ExitCode(status) }
+  }
+
+  /// The model's services are the ones people mean by a single word; `keyvalue` and `sandbox` are Tureen's own.
+  static func fullName(_ service: String) -> String {
+    if service.contains(".") { return service }
+    return (["keyvalue", "sandbox"].contains(service) ? "tureen." : "com.salesforce.") + service
+  }
+
+  private func parsedArguments() throws -> JSONObject {
+    let bytes = arguments == "-" ? try Self.standardInput() : Array(arguments.utf8)
+    let source = arguments == "-" ? "standard input" : "the argument '\(arguments.prefix(60))'"
+    let value: JSONValue
+    do {
+      value = try JSONValue(parsing: bytes)
+    } catch {
+      let place = error.position(in: bytes)
+      throw ValidationError("\(source) is not JSON: \(error.message) in line \(place.line), column \(place.column)")
+    }
+    guard let object = value.objectValue else {
+      throw ValidationError("\(source) must be a JSON object, such as '{\"soupName\": \"contacts\"}', not \(value.kindName)")
+    }
+    return object
+  }
+
+  private static func standardInput() throws -> [UInt8] {
+    var bytes: [UInt8] = [], chunk = [UInt8](repeating: 0, count: 65_536)
+    while true {
+      let count = read(STDIN_FILENO, &chunk, chunk.count)
+      if count < 0, errno == EINTR { continue }
+      guard count >= 0 else { throw ValidationError("standard input cannot be read: \(String(cString: strerror(errno)))") }
+      if count == 0 { return bytes }
+      bytes += chunk[..<count]
+    }
+  }
+
+  /// Prints what came of it. - Returns: the exit status.
+  private func report(_ reply: Bridge.Reply) -> Int32 {
+    switch reply {
+    case .success(let payload):
+      let text = isatty(STDOUT_FILENO) == 1 ? JSONLayout.indented(payload) : payload
+      write(String(decoding: text, as: UTF8.self) + "\n", to: STDOUT_FILENO)
+      return isStopped(payload) ? ExitStatus.tryAgain : 0
+    case .failure(let text):
+      let error = (try? JSONValue(parsing: text)) ?? .null
+      if json {
+        write(String(decoding: text, as: UTF8.self) + "\n", to: STDERR_FILENO)
+      } else {
+        let domain = error["domain"]?.stringValue ?? "bridge", code = error["code"]?.stringValue ?? "internal"
+        complain("\(error["message"]?.stringValue ?? "the call failed") (\(domain)/\(code))")
+      }
+      return status(of: error)
+    }
+  }
+
+  /// A sync that somebody else has stopped is not done.
+  private func isStopped(_ payload: [UInt8]) -> Bool {
+    guard ["syncDown", "syncUp", "reSync"].contains(action) else { return false }
+    return (try? JSONValue(parsing: payload))?["status"]?.stringValue == "STOPPED"
+  }
+
+  private func status(of error: JSONValue) -> Int32 {
+    if error["domain"]?.stringValue == "bridge",
+      ["unknownService", "unknownAction", "invalidArguments"].contains(error["code"]?.stringValue ?? "")
+    {
+      return ExitStatus.usage
+    }
+    return error["retryable"]?.boolValue == true ? ExitStatus.tryAgain : ExitStatus.callFailed
+  }
+}

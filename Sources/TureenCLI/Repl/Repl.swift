@@ -1,0 +1,179 @@
+import CRepl
+import Glibc
+import LuaBridge
+import Tureen
+
+/// A prompt for Lua: reads statements, runs them in one state, and shows what came of them. Belongs to one thread.
+final class Repl {
+  private let state: ScriptState
+  private let host: Host
+  private let stop = ScriptState.Break()
+  private let interrupts: ReplInterrupts
+  private let news: Int32
+  private var isTerminal = false
+  private var wasInterrupted = false
+  // Of standard input, where it is no terminal.
+  private var input: [UInt8] = []
+  private var hasInputEnded = false
+
+  init(_ state: ScriptState, host: Host) throws {
+    self.state = state
+    self.host = host
+    interrupts = ReplInterrupts(stop)
+    state.watch(stop)
+    let values = Self.text(tureen_repl_values, tureen_repl_values_length)
+    let prompt = Self.text(tureen_repl_text, tureen_repl_text_length)
+    try state.keep(
+      text: "package.preload['tureen.repl.values'] = function() \(values) end \(prompt)", name: "=[tureen repl.lua]")
+    news = Int32(try state.ask("fd")) ?? -1
+  }
+
+  private static func text(_ start: UnsafePointer<CChar>, _ count: Int) -> String {
+    String(decoding: UnsafeRawBufferPointer(start: start, count: count), as: UTF8.self)
+  }
+
+  // MARK: A terminal
+
+  /// Talks to a person until Ctrl-D. - Returns: the exit status.
+  func converse() throws -> Int32 {
+    isTerminal = true
+    var size = winsize()
+    let width = ioctl(STDOUT_FILENO, UInt(TIOCGWINSZ), &size) == 0 && size.ws_col > 0 ? Int(size.ws_col) : 80
+    let hasColor = getenv("NO_COLOR").map { $0.pointee == 0 } ?? true
+    try state.ask("setup", "\(width) \(hasColor ? 1 : 0)")
+    var hooks = tureen_editor_hooks(
+      context: Unmanaged.passUnretained(self).toOpaque(), news_fd: news,
+      news: { context in Repl.from(context).deliver() },
+      complete: { context, line, length in
+        strdup(Repl.from(context).candidates(Repl.text(line, length)))
+      })
+    guard let editor = tureen_editor_open(&hooks) else { throw ScriptState.Raised(message: "the terminal cannot be used") }
+    defer { tureen_editor_close(editor) }
+    let history = (try? host.homeDirectory).map(History.init(home:))
+    for line in history?.load() ?? [] { tureen_editor_remember(editor, line) }
+    return try converse(editor, history)
+  }
+
+  private func converse(_ editor: OpaquePointer, _ history: History?) throws -> Int32 {
+    var isComplete = true
+    while true {
+      var text: UnsafeMutablePointer<CChar>?
+      switch (isComplete ? "> " : "… ").withCString({ tureen_editor_read(editor, $0, &text) }) {
+      case Int32(TUREEN_EDITOR_LINE):
+        guard let text else { return 0 }
+        defer { free(text) }
+        let line = String(cString: text)
+        if line.contains(where: { $0 != " " }) {
+          tureen_editor_remember(editor, line)
+          // What begins with a space is not kept, as shells have it.
+          if !line.hasPrefix(" ") { history?.append(line) }
+        }
+        isComplete = try run(line)
+      case Int32(TUREEN_EDITOR_INTERRUPT):
+        try state.ask("cancel")
+        isComplete = true
+      default:
+        print("")
+        return 0
+      }
+    }
+  }
+
+  private static func from(_ context: UnsafeMutableRawPointer?) -> Repl {
+    Unmanaged<Repl>.fromOpaque(context!).takeUnretainedValue()
+  }
+
+  /// News while a line is being typed. A script's own loop in a callback is ended by Ctrl-C like any other.
+  private func deliver() {
+    _ = try? state.ask("poll")
+    _ = interrupts.take()
+  }
+
+  private func candidates(_ line: String) -> String {
+    guard let found = try? state.ask("complete", line) else { return "0" }
+    guard found.hasPrefix("soup\n") else { return found }
+    let typed = found.dropFirst(5)
+    let names = host.soupNames().filter { $0.hasPrefix(typed) }
+    return "\(typed.utf8.count)\n" + names.joined(separator: "\n")
+  }
+
+  // MARK: Statements
+
+  /// Gives a line to the script and waits until it has run. - Returns: False when the statement goes on in the next line.
+  private func run(_ line: String) throws -> Bool {
+    var status = try asking("line", line)
+    while status == "running" {
+      _ = wait()
+      if takeInterrupt() {
+        if isTerminal { write("\n", to: STDOUT_FILENO) }  // behind the ^C that the terminal has shown
+        status = try asking("cancel")
+      } else {
+        status = try asking("poll")
+      }
+    }
+    _ = takeInterrupt()
+    return status != "more"
+  }
+
+  /// A break may hit the prompt's own Lua instead of a statement's.
+  private func asking(_ verb: String, _ text: String = "") throws -> String {
+    do {
+      return try state.ask(verb, text)
+    } catch  where takeInterrupt() {
+      return try state.ask("cancel")
+    }
+  }
+
+  private func takeInterrupt() -> Bool {
+    let isInterrupted = interrupts.take()
+    wasInterrupted = wasInterrupted || isInterrupted
+    return isInterrupted
+  }
+
+  /// Sleeps until there is news, an interrupt, or something to read. - Returns: Whether there is something to read.
+  private func wait(forInput descriptor: Int32 = -1) -> Bool {
+    var ready = [news, interrupts.descriptor, descriptor].map { pollfd(fd: $0, events: Int16(POLLIN), revents: 0) }
+    poll(&ready, nfds_t(ready.count), -1)
+    return ready[2].revents != 0
+  }
+
+  // MARK: A pipe
+
+  /// Runs what stands on standard input, then waits for what it began.
+  /// - Returns: The exit status: 1 when a statement failed, 130 when it was interrupted.
+  func runInput() throws -> Int32 {
+    try state.ask("setup", "\(Self.pipeWidth) 0")
+    while let line = try nextLine() { _ = try run(line) }
+    while !wasInterrupted, try state.ask("pending") != "0" {
+      _ = wait()
+      if !takeInterrupt() { _ = try asking("poll") }
+    }
+    if wasInterrupted { return ExitStatus.interrupted }
+    return try state.ask("failed") == "0" ? 0 : ExitStatus.scriptFailed
+  }
+
+  /// The next line of standard input; nil at its end, and after an interrupt. What the script hears of meanwhile is delivered.
+  private func nextLine() throws -> String? {
+    while !wasInterrupted {
+      if let end = input.firstIndex(of: UInt8(ascii: "\n")) {
+        defer { input.removeFirst(end + 1) }
+        return String(decoding: input[..<end], as: UTF8.self)
+      }
+      if hasInputEnded {
+        defer { input = [] }
+        return input.isEmpty ? nil : String(decoding: input, as: UTF8.self)
+      }
+      if wait(forInput: STDIN_FILENO) {
+        var chunk = [UInt8](repeating: 0, count: 4096)
+        let count = read(STDIN_FILENO, &chunk, chunk.count)
+        if count > 0 { input += chunk[..<count] } else { hasInputEnded = count == 0 || errno != EINTR }
+      } else if !takeInterrupt() {
+        _ = try asking("poll")
+      }
+    }
+    return nil
+  }
+
+  /// Characters of a line where there is no terminal.
+  private static let pipeWidth = 120
+}

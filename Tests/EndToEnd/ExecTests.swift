@@ -1,0 +1,115 @@
+import Foundation
+import Glibc
+import JSON
+import TestSupport
+import Testing
+
+/// `tureen exec`: one call of the bridge from a shell.
+@Suite struct ExecTests {
+  private func exec(
+    _ place: Workplace, _ arguments: String..., input: String? = nil, environment: [String: String] = [:]
+  ) async throws -> Child.Ended {
+    try await Child(
+      Built.tureen, ["exec", "--home", place.home] + arguments, environment: environment, in: place.path, input: input
+    ).ended()
+  }
+
+  @Test func exec_storeCalls_printOneLineOfJSON() async throws {
+    let place = try Workplace()
+    let registered = try await exec(
+      place, "smartstore", "pgRegisterSoup", #"{"soupName":"notes","indexes":[{"path":"title","type":"string"}]}"#)
+    #expect(registered.status == 0 && registered.output == "\"notes\"\n" && registered.errors == "", "\(registered)")
+    let entries = try place.write(#"{"soupName": "notes", "entries": [{"title": "one"}, {"title": "two"}]}"#, to: "entries.json")
+    let stored = try await exec(place, "com.salesforce.smartstore", "pgUpsertSoupEntries", "-", input: entries)
+    #expect(stored.status == 0, "\(stored)")
+    let titles = try JSONValue(parsing: stored.output).arrayValue?.map { $0["title"]?.stringValue }
+    #expect(titles == ["one", "two"] && stored.output.filter { $0 == "\n" }.count == 1)
+    let found = try await exec(
+      place, "smartstore", "pgRunSmartQuery",
+      #"{"querySpec":{"queryType":"smart","smartSql":"SELECT count(*) FROM {notes}","pageSize":1}}"#)
+    #expect(try JSONValue(parsing: found.output)["currentPageOrderedEntries"] == [[2]])
+  }
+
+  @Test func exec_syncDown_waitsForItsEnd() async throws {
+    let place = try Workplace()
+    #expect(
+      try await exec(place, "smartstore", "pgRegisterSoup", #"{"soupName":"c","indexes":[{"path":"Id","type":"string"}]}"#)
+        .status == 0)
+    let target = #"{"target":{"type":"soql","query":"SELECT Id FROM Contact"},"soupName":"c","options":{},"syncName":"down"}"#
+    let sync = try await exec(place, "--json", "mobilesync", "syncDown", target)
+    #expect(sync.status == 0, "\(sync)")
+    let state = try JSONValue(parsing: sync.output)
+    #expect(state["status"] == "DONE" && state["totalSize"] == 5000)
+    let events = try sync.errors.split(separator: "\n").map { try JSONValue(parsing: String($0)) }
+    #expect(events.first?["detail"]?["status"] == "RUNNING" && events.last?["detail"]?["status"] == "DONE")
+    let again = try await exec(place, "mobilesync", "reSync", #"{"syncName":"down"}"#)
+    #expect(again.status == 0 && again.errors == "", "\(again)")
+  }
+
+  @Test(arguments: [
+    (["smartstore", "pgSoupExists", "{"], "JSON"), (["smartstore", "pgSoupExists", "[1]"], "object"),
+    (["smartstore", "pgFly", "{}"], "unknownAction"), (["nothing", "pgFly"], "unknownService"),
+    (["smartstore", "pgSoupExists", "{}"], "soupName"), (["smartstore"], "<action>"),
+    (["smartstore", "pgObserve"], "tureen run"),
+  ])
+  func exec_wrongUsage_is64AndNamesIt(arguments: [String], named: String) async throws {
+    let ended = try await Workplace().run(Built.tureen, ["exec"] + arguments)
+    #expect(ended.status == 64 && ended.output == "")
+    #expect(ended.errors.contains(named), "\(ended.errors)")
+  }
+
+  @Test func exec_failedCall_is1AndSaysWhyAsTextOrJSON() async throws {
+    let place = try Workplace()
+    let call = ["smartstore", "pgClearSoup", #"{"soupName":"missing"}"#]
+    let text = try await place.run(Built.tureen, ["exec", "--home", place.home] + call)
+    #expect(text.status == 1 && text.output == "")
+    #expect(text.errors == "tureen: Soup: missing does not exist (smartstore/noSuchSoup)\n")
+    let json = try await place.run(Built.tureen, ["exec", "--json", "--home", place.home] + call)
+    #expect(json.status == 1 && json.output == "")
+    #expect(try JSONValue(parsing: json.errors)["code"] == "noSuchSoup")
+  }
+
+  @Test func exec_orgThatIsBusy_is75() async throws {
+    let place = try Workplace()
+    let busy = try ScriptedServer(handler: { _ in .restError(503, "BUSY", "later", headers: [("Retry-After", "3600")]) })
+    let environment = [
+      "TUREEN_ORG": busy.url, "TUREEN_CLIENT_ID": "c", "TUREEN_CLIENT_SECRET": "s", "TUREEN_USERNAME": "u",
+      "TUREEN_PASSWORD": "p",
+    ]
+    let ended = try await exec(place, "network", "pgSendRequest", #"{"path":"/services/data"}"#, environment: environment)
+    #expect(ended.status == 75 && ended.errors.contains("later"), "\(ended)")
+  }
+
+  @Test func exec_interruptedSync_is130AndSavedAsStopped() async throws {
+    let place = try Workplace()
+    let org = try PagedOrg(holdsFrom: 2)
+    #expect(
+      try await exec(
+        place, "smartstore", "pgRegisterSoup", #"{"soupName":"c","indexes":[{"path":"Id","type":"string"}]}"#,
+        environment: org.environment
+      ).status == 0)
+    let target = #"{"target":{"type":"soql","query":"SELECT Id, LastModifiedDate FROM Contact"},"soupName":"c","syncName":"d"}"#
+    let child = try Child(
+      "/bin/sh", ["-c", #"exec "$0" exec --json --home "$1" mobilesync syncDown "$2" 2>&1"#, Built.tureen, place.home, target],
+      environment: org.environment, in: place.path)
+    #expect(await child.prints(#""progress":20"#))
+    child.send(SIGINT)
+    let ended = await child.ended()
+    #expect(ended.status == 130)
+    #expect(ended.output.contains(#""status":"STOPPED""#))
+    org.open()
+    let status = try await exec(place, "mobilesync", "getSyncStatus", #"{"syncName":"d"}"#, environment: org.environment)
+    #expect(try JSONValue(parsing: status.output)["status"] == "STOPPED")
+  }
+
+  @Test func exec_customTarget_failsAndSaysWhereItWorks() async throws {
+    let place = try Workplace()
+    #expect(
+      try await exec(place, "smartstore", "pgRegisterSoup", #"{"soupName":"c","indexes":[{"path":"Id","type":"string"}]}"#)
+        .status == 0)
+    let ended = try await exec(
+      place, "mobilesync", "syncDown", #"{"target":{"type":"custom","luaImpl":"x"},"soupName":"c","options":{}}"#)
+    #expect(ended.status == 1)
+    #expect(ended.errors.contains("tureen run"), "\(ended.errors)")
+  }
+}
