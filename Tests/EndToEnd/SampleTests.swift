@@ -1,0 +1,104 @@
+import Foundation
+import Glibc
+import JSON
+import TestSupport
+import Testing
+
+/// The scripts of `scripts/`, as somebody who tries them out runs them.
+@Suite struct SampleTests {
+  private func path(_ name: String) -> String { Built.package.path + "/scripts/" + name }
+
+  private func run(_ place: Workplace, _ name: String, _ arguments: String..., environment: [String: String] = [:]) async throws
+    -> Child.Ended
+  {
+    try await place.run(
+      Built.tureen, ["run", "--quiet", "--home", place.home, path(name)] + arguments, environment: environment)
+  }
+
+  /// The lines without the time they begin with.
+  private func lines(_ ended: Child.Ended) -> [String] {
+    ended.output.split(separator: "\n").map { $0.drop { $0 != " " }.trimmingCharacters(in: .whitespaces) }
+  }
+
+  @Test func nightly_newHomeThenAgain_is0() async throws {
+    let place = try Workplace()
+    let first = try await run(place, "nightly.lua", "--ghosts")
+    #expect(first.status == 0, "\(first)")
+    #expect(
+      lines(first) == [
+        "contactsUp     DONE    up=0 failed=0 conflicting=0", "contactsDown   DONE    total=5000",
+        "contactsDown   CLEAN   removed=0",
+      ])
+    let second = try await run(place, "nightly.lua", "contactsDown")
+    #expect(second.status == 0 && lines(second).first?.hasPrefix("contactsDown   DONE") == true, "\(second)")
+  }
+
+  @Test func nightly_recordRefused_is2() async throws {
+    let place = try Workplace()
+    #expect(try await run(place, "nightly.lua", "contactsDown").status == 0)
+    let edit = try place.write(
+      """
+      local tureen = require "tureen"
+      tureen.smartstore.upsertSoupEntries("contacts", { { Id = "local_1", attributes = { type = "Contact" }, FirstName = "No last name",
+        __local__ = true, __locally_created__ = true, __locally_updated__ = false, __locally_deleted__ = false } }, print, error)
+      """, to: "edit.lua")
+    #expect(try await place.runScript(edit).status == 0)
+    let ended = try await run(place, "nightly.lua", "contactsUp")
+    #expect(ended.status == 2 && lines(ended) == ["contactsUp     DONE    up=0 failed=1 conflicting=0"], "\(ended)")
+  }
+
+  @Test func nightly_orgBusy_is75() async throws {
+    let place = try Workplace()
+    let busy = try ScriptedServer(handler: { _ in .restError(503, "BUSY", "later", headers: [("Retry-After", "3600")]) })
+    let environment = [
+      "TUREEN_ORG": busy.url, "TUREEN_CLIENT_ID": "c", "TUREEN_CLIENT_SECRET": "s", "TUREEN_USERNAME": "u",
+      "TUREEN_PASSWORD": "p",
+    ]
+    let ended = try await run(place, "nightly.lua", environment: environment)
+    #expect(ended.status == 75 && lines(ended).contains { $0.contains("FAILED  error=") }, "\(ended)")
+  }
+
+  @Test func nightly_unknownSync_is1AndNamesIt() async throws {
+    let ended = try await run(Workplace(), "nightly.lua", "weekly")
+    #expect(ended.status == 1 && ended.errors.contains("no sync named 'weekly'"), "\(ended)")
+  }
+
+  @Test func customTarget_syncsWithItsFile() async throws {
+    let place = try Workplace()
+    let ended = try await run(place, "custom_target.lua", place.path + "/tasks.jsonl")
+    #expect(ended.status == 0, "\(ended)")
+    #expect(
+      ended.output == """
+        down   3 tasks
+        up     3 sent, 1 refused
+        file   T1 [x] Call Ada
+        file   T2 [ ] Ship it
+        file   T4 [ ] Write home
+        ghosts 1 removed
+
+        """)
+    let file = try String(contentsOfFile: place.path + "/tasks.jsonl", encoding: .utf8)
+    #expect(file.split(separator: "\n").count == 2)
+  }
+
+  @Test func liveQuery_showsEachNewResultOnce() async throws {
+    let place = try Workplace()
+    let first = try await run(place, "live_query.lua")
+    #expect(first.status == 0, "\(first)")
+    let shown = first.output.split(separator: "\n").filter { $0.hasPrefix("list") }
+    #expect(shown.first == "list     empty" && shown.count >= 4, "\(first.output)")
+    let second = try await run(place, "live_query.lua")
+    #expect(second.status == 0, "\(second)")
+    let again = second.output.split(separator: "\n").filter { $0.hasPrefix("list") }
+    #expect(again.count == 3 && again.first == again.last && again.first == shown.last, "\(second.output)")
+  }
+
+  @Test func files_goUpAndComeBackAsTheyWere() async throws {
+    let place = try Workplace()
+    let file = try place.write("Ünïcode\u{0}\u{1}and a null byte\r\n", to: "note.txt")
+    let ended = try await run(place, "files.lua", file)
+    #expect(ended.status == 0, "\(ended)")
+    #expect(ended.output.contains("downloaded both versions, byte for byte\n"), "\(ended)")
+    #expect(try String(contentsOfFile: file, encoding: .utf8).hasPrefix("Ünïcode"))
+  }
+}

@@ -1,0 +1,152 @@
+-- A sync target of one's own: a text file with a line of JSON for each task plays the server. The sync engine asks, the
+-- functions below answer; merging, dirty records, ghosts and progress are the engine's.
+--
+--   tureen run scripts/custom_target.lua [FILE]
+--
+-- A real one would talk to a ticket system or a database instead; its functions may `await` tureen.network.sendRequest.
+local tureen = require "tureen"
+local smartstore, mobilesync, json = tureen.smartstore, tureen.mobilesync, tureen.json
+
+local FILE = arg and arg[1] or os.tmpname()
+
+local newest = 0 -- the largest number that was an id: none is given twice
+
+--- The tasks in the file, by id.
+local function read()
+  local tasks = {}
+  for line in io.lines(FILE) do
+    local task = assert(json.decode(line))
+    tasks[task.Id] = task
+    newest = math.max(newest, tonumber(task.Id:match("%d+")))
+  end
+  return tasks
+end
+
+local function write(tasks)
+  local lines = {}
+  for _, task in pairs(tasks) do lines[#lines + 1] = json.encode(task) end
+  table.sort(lines)
+  local file <close> = assert(io.open(FILE, "w"))
+  file:write(table.concat(lines, "\n"), #lines > 0 and "\n" or "")
+end
+
+local function sorted(tasks)
+  local list = tureen.array()
+  for _, task in pairs(tasks) do list[#list + 1] = task end
+  table.sort(list, function(a, b) return a.Id < b.Id end)
+  return list
+end
+
+--- What a sync up sends, put into a task.
+local function apply(task, fields)
+  for name, value in pairs(fields) do task[name] = value end
+  return task
+end
+
+local PAGE = 2
+
+mobilesync.registerTarget("tasks", {
+  -- Pages of two, so that there is something to see.
+  startFetch = function()
+    local all = sorted(read())
+    return { table.unpack(all, 1, PAGE) }, { totalSize = #all, more = #all > PAGE and PAGE or nil }
+  end,
+  continueFetch = function(_, from)
+    local all = sorted(read())
+    local to = from + PAGE
+    return { table.unpack(all, from + 1, to) }, { totalSize = #all, more = #all > to and to or nil }
+  end,
+  -- What is still there: the rest are ghosts.
+  remoteIds = function(_, ids)
+    local tasks, there = read(), tureen.array()
+    for _, id in ipairs(ids) do
+      if tasks[id] then there[#there + 1] = id end
+    end
+    return there
+  end,
+  createOnServer = function(_, _, fields)
+    if type(fields.Subject) ~= "string" then return nil, "a task needs a Subject" end
+    local tasks = read()
+    newest = newest + 1
+    local id = ("T%d"):format(newest)
+    tasks[id] = apply({ Id = id }, fields)
+    write(tasks)
+    return id
+  end,
+  updateOnServer = function(_, record, fields)
+    local tasks = read()
+    if not tasks[record.Id] then return 404 end
+    apply(tasks[record.Id], fields)
+    write(tasks)
+    return true
+  end,
+  deleteOnServer = function(_, record)
+    local tasks = read()
+    tasks[record.Id] = nil
+    write(tasks)
+    return true
+  end,
+  -- Every change here is newer than the file.
+  isNewerThanServer = function() return true end,
+})
+
+local TARGET = { type = "custom", luaImpl = "tasks" }
+local FIELDS = { "Subject", "Done" }
+
+local function wait_for(fn, ...)
+  local value, err = tureen.await(fn, ...)
+  if value == nil then error(err, 0) end
+  return value
+end
+
+local function flags(created, updated, deleted)
+  return {
+    __local__ = true, __locally_created__ = created, __locally_updated__ = updated, __locally_deleted__ = deleted,
+  }
+end
+
+local function edited(record, changes, kind)
+  for key, value in pairs(changes) do record[key] = value end
+  for key, value in pairs(kind) do record[key] = value end
+  return record
+end
+
+local function main()
+  write {
+    T1 = { Id = "T1", Subject = "Call Ada", Done = false }, T2 = { Id = "T2", Subject = "Ship it", Done = false },
+    T3 = { Id = "T3", Subject = "Old news", Done = true },
+  }
+  wait_for(smartstore.registerSoup, "tasks", {
+    { path = "Id", type = "string" }, { path = "__local__", type = "string" },
+    { path = "__sync_id__", type = "integer" },
+  })
+  local down = wait_for(mobilesync.syncDown, TARGET, "tasks", { mergeMode = "LEAVE_IF_CHANGED" })
+  print(("down   %d tasks"):format(down.totalSize))
+
+  local query = smartstore.buildAllQuerySpec("Id", "ascending", 10)
+  local tasks = wait_for(smartstore.querySoup, "tasks", query).currentPageOrderedEntries
+  wait_for(smartstore.upsertSoupEntries, "tasks", {
+    edited(tasks[1], { Done = true }, flags(false, true, false)), edited(tasks[3], {}, flags(false, false, true)),
+    edited({ Id = "local_1", Subject = "Write home", Done = false }, {}, flags(true, false, false)),
+    edited({ Id = "local_2", Done = false }, {}, flags(true, false, false)), -- the target refuses this one
+  })
+  local up = wait_for(mobilesync.syncUp, TARGET, "tasks", { fieldlist = FIELDS })
+  print(("up     %d sent, %d refused"):format(up.succeeded, up.failed))
+  for _, task in ipairs(sorted(read())) do
+    print(("file   %s %s %s"):format(task.Id, task.Done and "[x]" or "[ ]", task.Subject))
+  end
+
+  local left = read()
+  left.T2 = nil -- somebody deletes it there
+  write(left)
+  print(("ghosts %d removed"):format(wait_for(mobilesync.cleanResyncGhosts, down._soupEntryId)))
+  if not (arg and arg[1]) then os.remove(FILE) end
+end
+
+local failure
+tureen.async(function()
+  local ok, err = pcall(main)
+  if not ok then failure = err end
+end)
+local ok, err = tureen.run()
+if failure or not ok then error(failure or err, 0) end

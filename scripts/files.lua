@@ -1,0 +1,76 @@
+-- Files of the org: uploads one, finds it among one's own, gives it a second version, and downloads it again.
+--
+--   tureen run scripts/files.lua [FILE]
+--
+-- Without FILE a small one is made up. Nothing here touches the store: these are plain requests with the org's session.
+local tureen = require "tureen"
+local client = require "tureen.force.client"
+local network = tureen.network
+
+local FILES = "/services/data/v66.0/connect/files"
+
+local function wait_for(fn, ...)
+  local value, err = tureen.await(fn, ...)
+  if value == nil then error(err, 0) end
+  return value
+end
+
+local function contents(path)
+  local file <close> = assert(io.open(path, "rb"))
+  return file:read "a"
+end
+
+--- A new file, or with `id` a new version of one.
+local function upload(path, title, id)
+  return wait_for(network.sendRequest, {
+    path = FILES .. (id and "/" .. id or "/users/me"), method = "POST", queryParams = { title = title },
+    fileParams = { fileData = { fileUrl = path, fileName = path:match("[^/]*$"), fileMimeType = "text/plain" } },
+  })
+end
+
+local function download(id, version)
+  return network.bytes(wait_for(network.sendRequest, {
+    path = ("%s/%s/content"):format(FILES, id), queryParams = version and { versionNumber = version },
+    returnBinary = true,
+  }))
+end
+
+local function main(path)
+  local first = contents(path)
+  local file = upload(path, "A note")
+  print(("uploaded   %s, %d bytes"):format(file.title, file.contentSize))
+
+  local mine = assert(client.ownedFilesList())
+  for _, own in ipairs(mine.files) do
+    if own.id == file.id then print(("found      %s among %d of my own"):format(own.title, #mine.files)) end
+  end
+
+  local changed = os.tmpname()
+  do
+    local out <close> = assert(io.open(changed, "wb"))
+    out:write(first, "and one line more\n")
+  end
+  local again = upload(changed, "A note", file.id)
+  print(("version    %s, %d bytes"):format(again.versionNumber, again.contentSize))
+
+  local is_same = download(file.id) == contents(changed) and download(file.id, 1) == first
+  os.remove(changed)
+  print("downloaded " .. (is_same and "both versions, byte for byte" or "something else"))
+  if not is_same then error("what came back is not what was sent", 0) end
+end
+
+local path, is_own = arg and arg[1], false
+if not path then
+  path, is_own = os.tmpname(), true
+  local out <close> = assert(io.open(path, "wb"))
+  out:write("Dear diary,\n")
+end
+
+local failure
+tureen.async(function()
+  local ok, err = pcall(main, path)
+  if is_own then os.remove(path) end
+  if not ok then failure = err end
+end)
+local ok, err = tureen.run()
+if failure or not ok then error(failure or err, 0) end

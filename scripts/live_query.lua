@@ -1,0 +1,64 @@
+-- A query whose result is always right: whoever changes the soup, the script hears of it, when the result is another.
+--
+--   tureen run scripts/live_query.lua
+--
+-- Beside it, userstore.json says what the soup looks like and usersyncs.json how it is filled.
+local tureen = require "tureen"
+local smartstore, mobilesync = tureen.smartstore, tureen.mobilesync
+
+local QUERY = smartstore.buildSmartQuerySpec([[
+  SELECT {contacts:LastName}, count(*) FROM {contacts}
+  WHERE {contacts:LastName} LIKE 'S%' GROUP BY 1 ORDER BY 2 DESC, 1]], 3)
+
+local function wait_for(fn, ...)
+  local value, err = tureen.await(fn, ...)
+  if value == nil then error(err, 0) end
+  return value
+end
+
+local times, top = 0, nil
+
+--- The three most frequent names with S.
+local function show()
+  local rows, names = wait_for(smartstore.runSmartQuery, QUERY).currentPageOrderedEntries, {}
+  for i, row in ipairs(rows) do names[i] = ("%s (%d)"):format(row[1], row[2]) end
+  print(("%-8s %s"):format("list", #names > 0 and table.concat(names, ", ") or "empty"))
+  times, top = times + 1, rows[1] and rows[1][1]
+end
+
+--- Runs `change`, and waits until the list was shown again.
+local function expect_news(title, change)
+  local before = times
+  print(("%-8s %s"):format("now", title))
+  local result = change()
+  while times == before do tureen.sleep(5) end
+  return result
+end
+
+local function main()
+  show()
+  -- The observer is closed when this function ends. Several commits that come fast are one call.
+  local _ <close> = smartstore.observe(QUERY, function() tureen.async(show) end,
+    function(err) print("not watched any more: " .. tostring(err)) end)
+
+  if not top then
+    expect_news("a sync fills the soup", function() return wait_for(mobilesync.reSync, "contactsDown") end)
+  end
+  local added = expect_news("one more of the first name", function()
+    return wait_for(smartstore.upsertSoupEntries, "contacts", { { Id = "local_live", LastName = top } })
+  end)
+  print(("%-8s a contact whose name begins with another letter: nothing to hear"):format("now"))
+  local other = wait_for(smartstore.upsertSoupEntries, "contacts", { { Id = "local_other", LastName = "Quiet" } })
+  expect_news("both are removed again", function()
+    return wait_for(smartstore.removeFromSoup, "contacts", { added[1]._soupEntryId, other[1]._soupEntryId })
+  end)
+end
+
+tureen.configure { config = (arg and arg[0] or ""):match("^(.*)/[^/]*$") or "." }
+local failure
+tureen.async(function()
+  local ok, err = pcall(main)
+  if not ok then failure = err end
+end)
+local ok, err = tureen.run()
+if failure or not ok then error(failure or err, 0) end
