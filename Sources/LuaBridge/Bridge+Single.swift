@@ -49,7 +49,7 @@ extension Bridge {
       while let message = mailbox.take() {
         if message.kind == .request {
           refuse(message)
-        } else if message.call == id, message.kind != .update {
+        } else if message.call == id, [.result, .end, .error, .fail].contains(message.kind) {
           let text = Self.text(of: message.payload)
           return [.error, .fail].contains(message.kind) ? .failure(text) : .success(text)
         }
