@@ -10,8 +10,8 @@ struct ExecCommand: ParsableCommand {
     abstract: "Makes one call of the bridge and prints its result as JSON.",
     discussion: """
       SERVICE and ACTION are those of bridge-spec/actions: com.salesforce.smartstore pgSoupExists. A service's last word is \
-      enough: smartstore. JSON is the object with the arguments; '-' reads it from standard input, and without it the call has none. \
-      A sync is waited for, with a progress bar on a terminal; its result is its last state.
+      enough: smartstore. JSON is the object with the arguments; '-' reads it from standard input, and without it the call has \
+      none. A sync is waited for, with a progress bar on a terminal; its result is its last state.
 
       The result goes to stdout, indented on a terminal, in one line elsewhere; everything else goes to stderr.
 

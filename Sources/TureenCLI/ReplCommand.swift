@@ -9,14 +9,14 @@ struct ReplCommand: ParsableCommand {
     abstract: "Runs Lua statements as they are typed.",
     discussion: """
       The modules are at hand: smartstore, mobilesync, network, keyvalue, force, oauth, json, and await, which waits for a call: \
-      await(smartstore.soupExists, "contacts"). The value of an expression is shown; lists of records as tables. A statement may \
-      take several lines. What a local holds is gone with its statement.
+      await(smartstore.soupExists, "contacts"). The value of an expression is shown; lists of records as tables. A statement \
+      may take several lines. What a local holds is gone with its statement.
 
-      Tab completes names and, inside quotes, soups. The arrow keys find what was typed before: repl_history under the home. Ctrl-C \
-      clears the line, or ends what runs; Ctrl-D leaves. Events are shown as they come.
+      Tab completes names and, inside quotes, soups. The arrow keys find what was typed before: repl_history under the home. \
+      Ctrl-C clears the line, or ends what runs; Ctrl-D leaves. Events are shown as they come.
 
-      Where standard input is no terminal its statements are run one after the other, without a prompt; the exit status is 1 when \
-      one of them failed.
+      Where standard input is no terminal its statements are run one after the other, without a prompt; the exit status is 1 \
+      when one of them failed.
       """)
 
   @Option(help: "Where stores, sessions and the sandbox org live.")
