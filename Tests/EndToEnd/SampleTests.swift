@@ -86,7 +86,7 @@ import Testing
     let first = try await run(place, "live_query.lua")
     #expect(first.status == 0, "\(first)")
     let shown = first.output.split(separator: "\n").filter { $0.hasPrefix("list") }
-    #expect(shown.first == "list     empty" && shown.count >= 4, "\(first.output)")
+    #expect(shown.count == 4 && shown.first == "list     empty" && shown[1] == shown[3], "\(first.output)")
     let second = try await run(place, "live_query.lua")
     #expect(second.status == 0, "\(second)")
     let again = second.output.split(separator: "\n").filter { $0.hasPrefix("list") }
