@@ -45,7 +45,8 @@ struct GhostRun: Sendable {
       if place.isCounted { removed += count }
     }
     if target.deletions != nil, let began = context.firstAnswer.serverTime, local[0].count > configuration.ghostFeedEntries {
-      try await remember(began - configuration.commitAllowanceMs, unlessLost: remote[0])
+      let checked = configuration.bounded(began, newest: state.maxTimeStamp) - configuration.commitAllowanceMs
+      try await remember(checked, unlessLost: remote[0])
     }
     return removed
   }

@@ -47,6 +47,13 @@ public struct SyncConfiguration: Sendable {
 
   public init() {}
 
+  /// A server's clock as far as it may be relied on: one that is ahead would hide what is saved until then, so it counts no
+  /// further than our own. But a clock behind the server's own records is one that nobody set.
+  func bounded(_ serverTime: Int64, newest: Int64) -> Int64 {
+    let own = now()
+    return own >= newest ? min(serverTime, own) : serverTime
+  }
+
   public static let systemTime: @Sendable () -> Int64 = {
     var time = timespec()
     clock_gettime(CLOCK_REALTIME, &time)

@@ -49,9 +49,10 @@ struct SyncDownRun {
       try await finishEmpty()
       return
     }
+    let latest = latestModification(of: page)
     progress.started(
-      serverTime: page.serverTime, allowance: environment.configuration.commitAllowanceMs,
-      latestModification: latestModification(of: page))
+      serverTime: page.serverTime.map { environment.configuration.bounded($0, newest: max(latest, state.maxTimeStamp)) },
+      allowance: environment.configuration.commitAllowanceMs, latestModification: latest)
     for i in familiar.indices { try await familiar[i].prepare() }
     var known = try await known(on: page)
     try await announce()

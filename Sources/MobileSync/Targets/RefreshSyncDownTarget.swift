@@ -55,12 +55,24 @@ struct RefreshSyncDownTarget: SyncDownTarget {
     }
     let ids = found.prefix(count)
     guard let lastId = ids.last?.id else { return nil }
-    let answer = try await context.send(
-      context.client.requests.query(soql: soql(Array(ids), since: since)))
-    let records = try context.plan.scan(answer.response)
-    var page = SyncDownPage(parts: [records], totalSize: total, serverTime: answer.serverTime)
-    if found.count > count {
-      page.next = { try await self.page(after: lastId, of: total, since: since, in: context) }
+    let first = try await QueryPages.first(
+      context.client.requests.query(soql: soql(Array(ids), since: since)), in: context)
+    let isLast = found.count <= count
+    return Self.page(first, of: total) {
+      isLast ? nil : try await self.page(after: lastId, of: total, since: since, in: context)
+    }
+  }
+
+  /// A page of an answer; behind the answer's last page come the next ids.
+  private static func page(
+    _ part: SyncDownPage, of total: Int, then rest: @escaping @Sendable () async throws -> SyncDownPage?
+  ) -> SyncDownPage {
+    var page = part
+    page.totalSize = total
+    if let next = part.next {
+      page.next = { try await next().map { Self.page($0, of: total, then: rest) } }
+    } else {
+      page.next = rest
     }
     return page
   }

@@ -85,7 +85,7 @@ struct SyncDownPage: Sendable {
   /// For each record of the second place, the position of its parent on this page.
   var parents: [Int] = []
   /// Of the whole answer, as far as it is known by now.
-  let totalSize: Int
+  var totalSize: Int
   /// The server's clock when it looked at its data at the latest possible, ms since 1970 UTC.
   var serverTime: Int64?
   /// nil on the last page.

@@ -1,0 +1,77 @@
+import Foundation
+import JSON
+import SandboxOrg
+import Testing
+
+@testable import MobileSync
+
+/// Changes on both sides and syncs in a random order, with a network and a server that fail in every way the sandbox knows. Once
+/// the faults stop and the syncs run again, store and server are equal for the sync's filter, no local change was lost and nothing
+/// was created twice.
+///
+/// `TUREEN_SCENARIOS` asks for more of each kind than the usual number, `TUREEN_SEED` begins elsewhere. Every failure names the
+/// seed that brings it back.
+@Suite struct RandomScenarioTests {
+  private static let environment = ProcessInfo.processInfo.environment
+  private static let seed = environment["TUREEN_SEED"].flatMap { UInt64($0) } ?? 20_260
+  /// Of each kind: 2,016 in all.
+  private static let scenarios = environment["TUREEN_SCENARIOS"].flatMap { UInt64($0) } ?? 96
+
+  @Test(arguments: ScenarioKind.all)
+  func scenarios_withFaults_endEqualAndLoseNothing(kind: ScenarioKind) async throws {
+    let world = try await ScenarioWorld(kind)
+    for n in 0..<Self.scenarios {
+      let seed = Self.seed &+ n
+      try await Scenario(
+        world, seed: seed, label: "TUREEN_SEED=\(seed) TUREEN_SCENARIOS=1 --filter RandomScenarioTests, kind \(kind)"
+      ).run()
+    }
+    await world.close()
+  }
+
+  /// A server that changes bytes of its answers cannot be told from one that says something else: what it sends may be stored.
+  /// But every sync ends, and local changes stay until the server has them.
+  @Test(arguments: ScenarioKind.all.filter { $0.up != nil })
+  func scenarios_withDamagedAnswers_endAndKeepLocalChanges(kind: ScenarioKind) async throws {
+    let world = try await ScenarioWorld(kind)
+    for n in 0..<max(1, Self.scenarios / 12) {
+      let seed = Self.seed &+ n
+      try await Scenario(
+        world, seed: seed, label: "TUREEN_SEED=\(seed) TUREEN_SCENARIOS=12 --filter RandomScenarioTests, kind \(kind)"
+      ).runDamaged()
+    }
+    await world.close()
+  }
+}
+
+/// Where records come from and how they go back.
+struct ScenarioKind: Sendable, CustomTestStringConvertible {
+  enum Down: String, CaseIterable { case soql, sosl, mru, refresh, briefcase, custom, parent_children, layout, metadata }
+
+  let down: Down
+  /// The type of the sync up target; nil for what cannot be changed here.
+  let up: String?
+
+  var testDescription: String { "\(down) \(up ?? "only")" }
+
+  static let all: [ScenarioKind] = Down.allCases.flatMap { down -> [ScenarioKind] in
+    switch down {
+    case .layout, .metadata: [ScenarioKind(down: down, up: nil)]
+    case .parent_children: [ScenarioKind(down: down, up: "parent_children")]
+    default: UploadKind.allCases.map { ScenarioKind(down: down, up: $0.rawValue) }
+    }
+  }
+}
+
+/// SplitMix64.
+struct ScenarioRandom: RandomNumberGenerator {
+  var state: UInt64
+
+  mutating func next() -> UInt64 {
+    state &+= 0x9e37_79b9_7f4a_7c15
+    var z = state
+    z = (z ^ (z >> 30)) &* 0xbf58_476d_1ce4_e5b9
+    z = (z ^ (z >> 27)) &* 0x94d0_49bb_1331_11eb
+    return z ^ (z >> 31)
+  }
+}

@@ -1,0 +1,307 @@
+import JSON
+import SandboxOrg
+import SmartStore
+import Testing
+
+@testable import MobileSync
+
+/// One walk: changes here and there, syncs with faults, then a quiet end.
+final class Scenario {
+  private let world: ScenarioWorld
+  private let label: String
+  private var random: ScenarioRandom
+  private var lastName = 0
+  private var history: [String] = []
+
+  private static let steps = 10
+
+  private var hasFamilies: Bool { world.kind.down == .parent_children }
+  private var isWritable: Bool { world.kind.up != nil }
+
+  init(_ world: ScenarioWorld, seed: UInt64, label: String) {
+    self.world = world
+    self.label = label
+    random = ScenarioRandom(state: seed)
+  }
+
+  func run() async throws {
+    try await begin()
+    for _ in 0..<Self.steps { try await step(kinds: ScenarioFaults.kinds(world.org)) }
+    try await settle()
+  }
+
+  /// With answers whose bytes are changed on the way.
+  func runDamaged() async throws {
+    try await begin()
+    for _ in 0..<Self.steps { try await step(kinds: [Fault.flipBytes(count: 2)]) }
+  }
+
+  private func begin() async throws {
+    try world.begin()
+    if isWritable { for _ in 0..<4 { try serverCreates() } }
+    if world.kind.down == .mru { await world.viewAccounts() }
+    try world.createSyncs(Bool.random(using: &random) ? .overwrite : .leaveIfChanged)
+    if world.kind.down == .refresh {
+      _ = try await world.manager.syncDown(
+        target: ["type": "soql", "query": .string(ScenarioWorld.query)], soupName: "accounts", syncName: "fill")
+    }
+    try await quietDown()
+  }
+
+  private func step(kinds: [Fault]) async throws {
+    switch isWritable ? Int.random(in: 0..<10, using: &random) : Int.random(in: 8..<10, using: &random) {
+    case 0: try serverCreates()
+    case 1: try serverChanges()
+    case 2: try serverDeletes()
+    case 3: try localCreates()
+    case 4: try localChanges()
+    case 5: try localDeletes()
+    case 6, 7: try await sync("up", kinds)
+    case 8: try await sync("down", kinds)
+    default: try await sync("ghosts", kinds)
+    }
+  }
+
+  // MARK: Changes there
+
+  private func name(_ kind: String) -> String {
+    lastName += 1
+    return "\(kind) \(lastName) \(ScenarioWorld.word)"
+  }
+
+  private func serverCreates() throws {
+    let name = name("server")
+    history.append("server creates \(name)")
+    let id = try world.org.create("Account", fields: ["Name": .string(name), "Description": .string("of " + name)])
+    if hasFamilies {
+      try world.org.create("Contact", fields: ["LastName": .string("child of " + name), "AccountId": .string(id)])
+    }
+  }
+
+  private func serverChanges() throws {
+    guard let record = try world.accounts().randomElement(using: &random), let id = record["Id"]?.stringValue else { return }
+    history.append("server changes \(record["Name"]?.stringValue ?? "")")
+    try world.org.update("Account", id: id, fields: ["Description": .string(name("there"))])
+  }
+
+  /// Only of records that a sync down brought: others belong to no sync yet, and stay.
+  private func serverDeletes() throws {
+    let brought = try world.entries().filter { $0["__sync_id__"]?.integerValue != nil }.compactMap { $0["Id"]?.stringValue }
+    let live = Set(try world.accounts().compactMap { $0["Id"]?.stringValue })
+    guard let id = brought.filter(live.contains).sorted().randomElement(using: &random) else { return }
+    history.append("server deletes \(id)")
+    try world.org.delete("Account", id: id)
+  }
+
+  // MARK: Changes here
+
+  private func save(_ entry: JSONObject, _ soup: String = "accounts") throws {
+    _ = try world.store.upsert(JSONValue.array([.object(entry)]).serialized(), into: soup)
+  }
+
+  private func localCreates() throws {
+    let name = name("local")
+    history.append("here: \(name)")
+    let id = JSONValue.string("local_\(random.next())")
+    var entry: JSONObject = [
+      "Id": id, "attributes": ["type": "Account"], "Name": .string(name), "Description": .string("of " + name),
+      "__local__": true, "__locally_created__": true, "__locally_updated__": false, "__locally_deleted__": false,
+    ]
+    try save(entry)
+    guard hasFamilies else { return }
+    entry["Id"] = .string("local_\(random.next())")
+    entry["attributes"] = ["type": "Contact"]
+    entry["Name"] = nil
+    entry["Description"] = nil
+    entry["LastName"] = .string("child of " + name)
+    entry["AccountId"] = id
+    try save(entry, "contacts")
+  }
+
+  /// An entry that the server knows. One that was sent and edited before the answer was found is left in doubt, on purpose.
+  private func known() throws -> JSONObject? {
+    try world.entries().filter {
+      $0["__locally_created__"] != true && $0["__locally_deleted__"] != true
+        && $0["Id"]?.stringValue?.hasPrefix("local_") == false
+    }.randomElement(using: &random)
+  }
+
+  private func localChanges() throws {
+    guard var entry = try known() else { return }
+    history.append("here: changes \(entry["Name"]?.stringValue ?? "")")
+    entry["Description"] = .string(name("here"))
+    entry["__local__"] = true
+    entry["__locally_updated__"] = true
+    try save(entry)
+  }
+
+  private func localDeletes() throws {
+    guard var entry = try known() else { return }
+    history.append("here: deletes \(entry["Name"]?.stringValue ?? "")")
+    entry["__local__"] = true
+    entry["__locally_deleted__"] = true
+    try save(entry)
+  }
+
+  // MARK: Syncs
+
+  private func sync(_ what: String, _ kinds: [Fault]) async throws {
+    let before = try world.dirty()
+    var faults: [String] = []
+    for _ in 0..<Int.random(in: 1...2, using: &random) {
+      guard var fault = kinds.randomElement(using: &random) else { break }
+      // What hangs takes until it is given up.
+      if fault.kind == "hang", random.next() % 4 != 0 { fault = .dropBeforeResponse() }
+      let rule = ScenarioFaults.rule(fault, &random)
+      try world.org.faults.add(rule)
+      faults.append("\(fault.kind) \(JSONValue.object(fault.parameters).text) \(rule.condition)")
+    }
+    history.append("\(what), \(faults.joined(separator: ", "))")
+    switch what {
+    case "ghosts": _ = try? await world.manager.cleanGhosts(named: "down")
+    default:
+      let end = try await world.manager.reSync(named: what)
+      history.append("  \(end.status.rawValue) \(end.error)")
+    }
+    world.org.faults.clear()
+    try checkNothingLost(before, mayUpload: what == "up")
+  }
+
+  /// Each local change is still there, or has reached the server.
+  private func checkNothingLost(_ before: [Int64: JSONObject], mayUpload: Bool) throws {
+    let after = try world.dirty(), there = try world.accounts()
+    let here = Set(try world.entries().compactMap { $0["_soupEntryId"]?.integerValue })
+    for (id, entry) in before {
+      if let now = after[id] {
+        #expect(now["Description"] == entry["Description"], comment(JSONValue.object(entry).text))
+        continue
+      }
+      let copies = there.filter { $0["Name"] == entry["Name"] }
+      // A lost create that a sync down has found is clean from then on.
+      let isSettled = entry["__locally_created__"] == true && here.contains(id) && copies.count == 1
+      #expect(mayUpload || isSettled, comment(JSONValue.object(entry).text))
+      if entry["__locally_deleted__"] == true {
+        #expect(copies.isEmpty, comment(JSONValue.object(entry).text))
+      } else {
+        #expect(
+          copies.count == 1 && (isSettled || copies.first?["Description"] == entry["Description"]),
+          comment(JSONValue.object(entry).text))
+      }
+    }
+  }
+
+  private func comment(_ what: String) -> Comment {
+    "\(label)\n\(what)\n\(history.joined(separator: "\n"))"
+  }
+
+  // MARK: The end
+
+  /// Without faults, as often as a person would try.
+  private func settle() async throws {
+    if isWritable {
+      var up = try await world.manager.reSync(named: "up")
+      for _ in 0..<Self.patience where up.status != .done || up.counts.inDoubt > 0 {
+        world.wait(milliseconds: 11_000)
+        try decideDoubts()
+        up = try await world.manager.reSync(named: "up")
+      }
+      #expect(up.status == .done && up.counts.failed == 0 && up.counts.inDoubt == 0, comment("\(up.error) \(up.counts)"))
+    }
+    let held = try heldRecords()
+    if world.kind.down == .mru { await world.viewAccounts() }
+    try await quietDown()
+    for name in world.kind.down == .refresh ? ["down", "fill"] : ["down"] {
+      for _ in 0..<Self.patience where (try? await world.manager.cleanGhosts(named: name)) != nil { break }
+    }
+    try checkEqual(held)
+  }
+
+  /// How often something is tried that can only fail because this machine has no time for it.
+  private static let patience = 20
+
+  private func quietDown() async throws {
+    var down = try await world.manager.reSync(named: "down")
+    for _ in 0..<Self.patience where down.status != .done { down = try await world.manager.reSync(named: "down") }
+    #expect(down.status == .done, comment(down.error))
+  }
+
+  /// What a person does about a create of which nobody can tell whether it arrived: looks at the server and keeps what is there.
+  private func decideDoubts() throws {
+    for (soup, type, name) in [("accounts", "Account", "Name"), ("contacts", "Contact", "LastName")] {
+      let doubtful = try world.store.readBlocking { try $0.unsettledUploads(in: soup).filter(\.inDoubt).map(\.entryId) }
+      guard !doubtful.isEmpty else { continue }
+      let there = try world.records(type, "Id, \(name)")
+      for entry in try world.entries(soup) {
+        guard let id = entry["_soupEntryId"]?.integerValue, doubtful.contains(id) else { continue }
+        #expect(there.contains { $0[name] == entry[name] }, comment("in doubt without a record: \(JSONValue.object(entry).text)"))
+        try world.store.remove([id], from: soup)
+      }
+    }
+  }
+
+  /// A refresh brings no records that the soup does not hold.
+  private func heldRecords() throws -> Set<String>? {
+    guard world.kind.down == .refresh else { return nil }
+    return Set(try world.entries().compactMap { $0["Id"]?.stringValue })
+  }
+
+  private func checkEqual(_ held: Set<String>?) throws {
+    guard isWritable else {
+      #expect(try world.entries().count == 1, comment("not one record"))
+      return
+    }
+    // Changes that the server's were to win over, or that it had already: nothing else may still wait.
+    let waiting = try world.dirty().values
+    let conflicting = Set(waiting.compactMap { $0["Id"]?.stringValue })
+    let there = try world.accounts().filter { record in
+      let id = record["Id"]?.stringValue ?? ""
+      return (held?.contains(id) ?? true) && !conflicting.contains(id)
+    }
+    let here = try world.entries().filter { $0["__local__"] != true }
+    #expect(here.map { Self.essence(.object($0)) }.sorted() == there.map(Self.essence).sorted(), comment("accounts"))
+    #expect(waiting.allSatisfy { $0["__locally_created__"] != true }, comment("a create still waits"))
+    let names = try world.accounts().compactMap { $0["Name"]?.stringValue }
+    #expect(Set(names).count == names.count, comment("created twice: \(names)"))
+    guard hasFamilies else { return }
+    let children = try world.records("Contact", "Id, LastName").compactMap { $0["LastName"]?.stringValue }
+    #expect(Set(children).count == children.count, comment("created twice: \(children)"))
+    if waiting.isEmpty {
+      let kept = try world.entries("contacts").compactMap { $0["LastName"]?.stringValue }
+      #expect(kept.sorted() == children.sorted(), comment("contacts"))
+    }
+  }
+
+  private static func essence(_ record: JSONValue) -> String {
+    ["Id", "Name", "Description"].map { record[$0]?.stringValue ?? "-" }.joined(separator: " | ")
+  }
+}
+
+/// What may happen to a request.
+enum ScenarioFaults {
+  /// Every kind that the org knows, but for answers whose bytes are changed: no client can tell those.
+  static func kinds(_ org: SandboxServer) -> [Fault] {
+    org.faults.kinds.filter { $0.name != "flipBytes" }.map { kind in
+      switch kind.name {
+      // Within what a re-sync looks back.
+      case "equalStamps": Fault(kind.name, ["seconds": 20])
+      case "stampSkew": Fault(kind.name, ["seconds": -20])
+      case "lateCommit": Fault(kind.name, ["requests": 2, "answer": "lost"])
+      default: kind.sample
+      }
+    }
+  }
+
+  static func rule(_ fault: Fault, _ random: inout ScenarioRandom) -> FaultRule {
+    if fault.kind == "hang" {
+      let executed = Bool.random(using: &random)
+      return FaultRule(.hang(executed: executed), when: .nth(Int.random(in: 1...3, using: &random)), times: 1)
+    }
+    let condition: FaultCondition =
+      switch Int.random(in: 0..<3, using: &random) {
+      case 0: .always
+      case 1: .nth(Int.random(in: 1...4, using: &random))
+      default: .probability(0.4)
+      }
+    return FaultRule(fault, when: condition)
+  }
+}

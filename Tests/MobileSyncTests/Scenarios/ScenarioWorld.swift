@@ -1,0 +1,195 @@
+import Foundation
+import JSON
+import RestClient
+import SandboxOrg
+import SmartStore
+import Synchronization
+
+@testable import MobileSync
+
+/// An org, a store and a manager for the scenarios of one kind, one after the other. In real time, as servers are; only the
+/// engine's clock can be put forward.
+final class ScenarioWorld: Sendable {
+  let kind: ScenarioKind
+  let org: SandboxServer
+  let store: Store
+  let client: SalesforceClient
+  let manager: SyncManager
+  private let folder = TemporaryFolder()
+  /// Ms by which the engine's clock is ahead.
+  private let ahead = Ahead()
+
+  /// Of a search, every record is found by this word.
+  static let word = "walrus"
+
+  init(_ kind: ScenarioKind) async throws {
+    self.kind = kind
+    var sandbox = SandboxConfiguration()
+    sandbox.seed = .none
+    sandbox.pageSize = 3
+    org = try await SandboxServer.start(sandbox)
+    store = try Store(name: "test", isGlobal: false, path: folder.path + "/test.sqlite")
+    let credentials = Credentials.password(
+      loginURL: org.url, clientId: org.clientId, clientSecret: org.clientSecret, username: org.username,
+      password: org.password)
+    var transport = TransportConfiguration()
+    transport.idleTimeoutMs = 1_500  // what hangs is given up soon
+    let client = SalesforceClient(
+      credentials: credentials, transport: HTTPTransport(transport), policy: .never, observer: SyncTrafficObserver())
+    self.client = client
+    var configuration = SyncConfiguration()
+    configuration.now = { [ahead] in SyncConfiguration.systemTime() + ahead.milliseconds.withLock { $0 } }
+    configuration.ghostFeedEntries = 4
+    configuration.customTargets = ScenarioSource(client: client)
+    configuration.logger.logLevel = .critical
+    manager = try SyncManager(store: store, client: client, configuration: configuration)
+    try org.setBriefcase([BriefcaseRule(object: "Account", order: "Name")])
+  }
+
+  func close() async {
+    await manager.shutdown()
+    await client.shutdown()
+    store.close()
+    await org.stop()
+  }
+
+  // MARK: A scenario's beginning
+
+  private static func specs(_ name: String) -> [IndexSpec] {
+    ["Id", name, "AccountId", "__local__"].map { IndexSpec(path: $0, type: .string) }
+      + [IndexSpec(path: "__sync_id__", type: .integer)]
+  }
+
+  /// Nothing on either side, no faults, and the two syncs anew.
+  func begin() throws {
+    org.faults.clear()
+    ahead.milliseconds.withLock { $0 = 0 }
+    for type in ["Contact", "Account"] {
+      for record in try records(type, "Id") { try org.delete(type, id: record["Id"]?.stringValue ?? "") }
+    }
+    for name in ["down", "up", "fill"] { try? manager.deleteSync(.name(name)) }
+    for (soup, name) in [("accounts", "Name"), ("contacts", "LastName")] {
+      try store.removeSoup(soup)
+      try store.registerSoup(soup, indexSpecs: Self.specs(name))
+    }
+  }
+
+  /// As if some time had gone by here.
+  func wait(milliseconds: Int64) { ahead.milliseconds.withLock { $0 += milliseconds } }
+
+  func createSyncs(_ mode: MergeMode) throws {
+    try manager.createSyncDown(
+      target: downTarget, options: ["mergeMode": "LEAVE_IF_CHANGED"], soupName: "accounts", syncName: "down")
+    guard let up = kind.up else { return }
+    let target = up == "parent_children" ? FamilyBench.upTarget("MASTER_DETAIL") : ["type": .string(up)]
+    try manager.createSyncUp(
+      target: target, options: ["fieldlist": ["Name", "Description"], "mergeMode": .string(mode.rawValue)],
+      soupName: "accounts", syncName: "up")
+  }
+
+  // MARK: Targets
+
+  private static let fields: JSONValue = ["Id", "Name", "Description", "LastModifiedDate"]
+
+  static let query = "SELECT Id, Name, Description, LastModifiedDate FROM Account"
+
+  private var downTarget: JSONObject {
+    let type = kind.down.rawValue
+    return switch kind.down {
+    case .soql: ["type": .string(type), "query": .string(Self.query + " ORDER BY LastModifiedDate")]
+    case .sosl:
+      [
+        "type": .string(type),
+        "query": .string(
+          "FIND {\(Self.word)} IN NAME FIELDS RETURNING Account(Id, Name, Description, LastModifiedDate)"),
+      ]
+    case .mru: ["type": .string(type), "sobjectType": "Account", "fieldlist": Self.fields]
+    case .refresh:
+      ["type": .string(type), "sobjectType": "Account", "fieldlist": Self.fields, "soupName": "accounts", "countIdsPerSoql": 4]
+    case .briefcase:
+      [
+        "type": .string(type), "countIdsPerRetrieve": 4,
+        "infos": [["sobjectType": "Account", "soupName": "accounts", "fieldlist": Self.fields]],
+      ]
+    case .custom: ["type": .string(type), "luaImpl": "accounts"]
+    case .parent_children: families
+    case .layout: ["type": .string(type), "sobjectType": "Account", "formFactor": "Large", "layoutType": "Full", "mode": "View"]
+    case .metadata: ["type": .string(type), "sobjectType": "Account"]
+    }
+  }
+
+  private var families: JSONObject {
+    var target = FamilyBench.sides("MASTER_DETAIL")
+    target["parentFieldlist"] = Self.fields
+    target["childrenFieldlist"] = ["Id", "LastName", "Department", "AccountId", "LastModifiedDate"]
+    target["parentSoqlFilter"] = ""
+    return target
+  }
+
+  // MARK: Looking
+
+  func records(_ type: String, _ fields: String) throws -> [JSONValue] {
+    try org.query("SELECT \(fields) FROM \(type) ORDER BY Id")["records"]?.arrayValue ?? []
+  }
+
+  func accounts() throws -> [JSONValue] { try records("Account", "Id, Name, Description") }
+
+  func entries(_ soup: String = "accounts") throws -> [JSONObject] {
+    let rows = try store.readBlocking { snapshot in
+      let ids = try snapshot.entryIds(in: soup, where: "__local__", equals: .text("true"))
+      let clean = try snapshot.entryIds(in: soup, where: "__local__", equals: .text("false"))
+      return try snapshot.entries((ids + clean).sorted(), in: soup).text
+    }
+    return try JSONValue(parsing: rows).arrayValue?.compactMap(\.objectValue) ?? []
+  }
+
+  func dirty() throws -> [Int64: JSONObject] {
+    let dirty = try entries().filter { $0["__local__"] == true }
+    return Dictionary(uniqueKeysWithValues: dirty.map { ($0["_soupEntryId"]?.integerValue ?? 0, $0) })
+  }
+
+  /// The signed-in user has looked at every account.
+  func viewAccounts() async {
+    for record in (try? accounts()) ?? [] {
+      let view = client.requests.retrieve(type: "Account", id: record["Id"]?.stringValue ?? "", fields: ["Id"])
+      for _ in 0..<20 where (try? await client.send(view)) != nil { break }
+    }
+  }
+}
+
+private final class Ahead: Sendable { let milliseconds = Mutex<Int64>(0) }
+
+/// The functions of the custom target `accounts`: a query and its pages, over the wire.
+private struct ScenarioSource: CustomTargetRunner {
+  let client: SalesforceClient
+
+  func run(_ call: CustomTargetCall) async throws -> [UInt8] {
+    switch call.function {
+    case .startFetch: return try await page(client.requests.query(soql: ScenarioWorld.query))
+    case .continueFetch: return try await page(client.requests.queryMore(call.arguments["more"]?.stringValue ?? ""))
+    case .remoteIds:
+      var ids: [JSONValue] = []
+      var next: RestRequest? = client.requests.query(soql: ScenarioWorld.query)
+      while let request = next {
+        let answer = try await answer(request)
+        ids += answer.records.map { $0["Id"] ?? .null }
+        next = answer.next.map { client.requests.queryMore($0) }
+      }
+      return JSONValue.object(["ids": .array(ids)]).serialized()
+    default: return JSONValue.object([:]).serialized()
+    }
+  }
+
+  private func page(_ request: RestRequest) async throws -> [UInt8] {
+    let answer = try await answer(request)
+    return JSONValue.object([
+      "records": .array(answer.records), "totalSize": answer.total, "more": answer.next.map { .string($0) } ?? false,
+    ]).serialized()
+  }
+
+  private func answer(_ request: RestRequest) async throws -> (records: [JSONValue], total: JSONValue, next: String?) {
+    let json = try await client.send(request).json()
+    guard let records = json["records"]?.arrayValue else { throw BenchError.noSuchEntry("records") }
+    return (records, json["totalSize"] ?? .null, json["nextRecordsUrl"]?.stringValue)
+  }
+}
