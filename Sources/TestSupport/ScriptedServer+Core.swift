@@ -19,6 +19,10 @@ final class ServerCore: @unchecked Sendable {  // all mutable state is touched i
   private var connections: Set<Int32> = []
   private var disconnectWaiters: [@Sendable () -> Void] = []
   private var threads: [WorkerThread] = []
+  /// Keeps the port of a stopped server from the next one that asks for any: nobody may answer there.
+  private var keptPort: Int32 = -1
+
+  deinit { if keptPort >= 0 { close(keptPort) } }
 
   init(listener: Int32, handler: @escaping ScriptedServer.Handler) {
     self.listener = listener
@@ -26,16 +30,28 @@ final class ServerCore: @unchecked Sendable {  // all mutable state is touched i
   }
 
   static func listen() throws -> (socket: Int32, port: Int) {
+    let bound = try bound(to: 0)
+    guard Glibc.listen(bound.socket, 128) == 0 else {
+      defer { close(bound.socket) }
+      throw ScriptedServer.SocketError(call: "listen", errno: errno)
+    }
+    return bound
+  }
+
+  /// - Parameter port: 0 for any that is free.
+  private static func bound(to port: Int) throws -> (socket: Int32, port: Int) {
     let socket = Glibc.socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
     guard socket >= 0 else { throw ScriptedServer.SocketError(call: "socket", errno: errno) }
+    var on: Int32 = 1
+    if port != 0 { setsockopt(socket, SOL_SOCKET, SO_REUSEADDR, &on, socklen_t(MemoryLayout<Int32>.size)) }
     var address = sockaddr_in()
     address.sin_family = sa_family_t(AF_INET)
+    address.sin_port = in_port_t(port).bigEndian
     address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
     var length = socklen_t(MemoryLayout<sockaddr_in>.size)
     let status = withUnsafeMutablePointer(to: &address) {
       $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { pointer in
-        bind(socket, pointer, length) == 0 && Glibc.listen(socket, 128) == 0
-          && getsockname(socket, pointer, &length) == 0
+        bind(socket, pointer, length) == 0 && getsockname(socket, pointer, &length) == 0
       }
     }
     guard status else {
@@ -44,6 +60,9 @@ final class ServerCore: @unchecked Sendable {  // all mutable state is touched i
     }
     return (socket, Int(UInt16(bigEndian: address.sin_port)))
   }
+
+  /// Once the listener is closed.
+  func keep(port: Int) { monitor.change { if keptPort < 0 { keptPort = (try? Self.bound(to: port))?.socket ?? -1 } } }
 
   func enqueue(_ more: [ScriptedAnswer]) {
     monitor.change { answers += more }

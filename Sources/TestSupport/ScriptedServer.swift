@@ -75,10 +75,11 @@ public final class ScriptedServer: @unchecked Sendable {  // all mutable state i
     core.monitor.wait { core.isStopped || core.requests.lazy.filter(matches).prefix(count).count >= count }
   }
 
-  /// Closes the port and all connections and ends the threads. Safe twice.
+  /// Refuses connections from now on, closes those there are and ends the threads. Safe twice.
   public func stop() {
     guard core.stop() else { return }
     acceptor.join()
+    core.keep(port: port)
     core.joinConnections()
   }
 }

@@ -10,9 +10,8 @@ struct LostCreates {
   /// Entries that point to these by their ids, local ones too.
   var references: SoupReference?
 
-  /// Pages looked at for one type, 2,000 records each. More records than that in the minutes around an upload, and the
-  /// creates stay in doubt.
-  private static let pages = 5
+  /// Records looked at for one type. More than that in the minutes around an upload, and the creates stay in doubt.
+  private static let recordsLookedAt = 10_000
 
   /// - Returns: Entries whose creation stays in doubt, or may still appear: they are not to be sent.
   func resolve(_ record: inout RunRecord) async throws -> Set<Int64> {
@@ -80,8 +79,7 @@ struct LostCreates {
     let soql = "select \(list) from \(type) where CreatedDate >= \(from) and CreatedDate <= \(until)"
     var request: RestRequest? = environment.client.requests.query(soql: soql)
     var found: [JSONObject] = []
-    for _ in 0..<LostCreates.pages {
-      guard let next = request else { break }
+    while let next = request, found.count < LostCreates.recordsLookedAt {
       guard let page = try await page(next, environment) else { return nil }
       found += page.records
       request = page.next.map { environment.client.requests.queryMore($0) }
