@@ -83,7 +83,7 @@ let package = Package(
     // readline's is not ours.
     .target(name: "CRepl", exclude: ["repl.lua", "values.lua"], linkerSettings: [.linkedLibrary("edit")]),
     .target(name: "TestSupport", dependencies: ["Database", "SmartStore", "RestClient", "MobileSync", "JSON"]),
-    .testTarget(name: "RecordScanTests", dependencies: ["RecordScan", "JSON"]),
+    .testTarget(name: "RecordScanTests", dependencies: ["RecordScan", "JSON", "TestSupport"]),
     .testTarget(name: "JSONTests", dependencies: ["JSON"]),
     .testTarget(name: "DatabaseTests", dependencies: ["Database", "TestSupport"]),
     .testTarget(name: "SmartStoreTests", dependencies: ["SmartStore", "TestSupport"]),

@@ -2,6 +2,7 @@ import Foundation
 import JSON
 import SandboxOrg
 import Synchronization
+import TestSupport
 import Testing
 
 /// `kill -9` wherever a sync happens to be. The next run goes on: nothing is lost, nothing is made twice, nothing stays RUNNING.
@@ -46,7 +47,7 @@ import Testing
 private final class KillBench: @unchecked Sendable {  // used by one test's task; the interceptor touches `target` alone
   private let org: SandboxServer
   private let place: Workplace
-  private var random: KillRandom
+  private var random: SeededGenerator
   /// The process to kill, how many requests from now on, and how many µs after that one came.
   private let target = Mutex<(child: Child, requests: Int, delay: UInt32)?>(nil)
 
@@ -105,7 +106,7 @@ private final class KillBench: @unchecked Sendable {  // used by one test's task
     org = try await SandboxServer.start(configuration)
     place = try Workplace()
     try place.write(Self.script, to: "script.lua")
-    random = KillRandom(state: seed)
+    random = SeededGenerator(state: seed)
     org.setInterceptor { [weak self] _ in
       self?.count()
       return nil
@@ -176,18 +177,5 @@ private final class KillBench: @unchecked Sendable {  // used by one test's task
     #expect(ended.status == 0 && lines.first == "ok", "\(ended.output)\(ended.errors)")
     lines.removeFirst()
     return lines.sorted()
-  }
-}
-
-/// SplitMix64.
-private struct KillRandom: RandomNumberGenerator {
-  var state: UInt64
-
-  mutating func next() -> UInt64 {
-    state &+= 0x9e37_79b9_7f4a_7c15
-    var z = state
-    z = (z ^ (z >> 30)) &* 0xbf58_476d_1ce4_e5b9
-    z = (z ^ (z >> 27)) &* 0x94d0_49bb_1331_11eb
-    return z ^ (z >> 31)
   }
 }

@@ -1,6 +1,7 @@
 import Foundation
 import JSON
 import RecordScan
+import TestSupport
 import Testing
 
 /// Random texts, compared with Foundation's parser. Seeds are fixed, so a failure comes back.

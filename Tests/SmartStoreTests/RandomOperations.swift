@@ -1,5 +1,6 @@
 import JSON
 import SmartStore
+import TestSupport
 
 /// What a script may ask of a soup, as a value: sent to a store, to another process, and to the model.
 enum SoupOperation: Sendable {
@@ -147,18 +148,7 @@ struct SoupModel {
   }
 }
 
-/// Numbers that follow from a seed, the same everywhere.
-struct SeededGenerator: RandomNumberGenerator {
-  var state: UInt64
-
-  mutating func next() -> UInt64 {
-    state &+= 0x9e37_79b9_7f4a_7c15
-    var z = state
-    z = (z ^ z >> 30) &* 0xbf58_476d_1ce4_e5b9
-    z = (z ^ z >> 27) &* 0x94d0_49bb_1331_11eb
-    return z ^ z >> 31
-  }
-
+extension SeededGenerator {
   mutating func below(_ limit: Int) -> Int { Int.random(in: 0..<limit, using: &self) }
 
   /// One operation on what the model holds now.

@@ -1,6 +1,7 @@
 import JSON
 import SandboxOrg
 import SmartStore
+import TestSupport
 import Testing
 
 @testable import MobileSync
@@ -9,7 +10,7 @@ import Testing
 final class Scenario {
   private let world: ScenarioWorld
   private let label: String
-  private var random: ScenarioRandom
+  private var random: SeededGenerator
   private var lastName = 0
   private var history: [String] = []
 
@@ -21,7 +22,7 @@ final class Scenario {
   init(_ world: ScenarioWorld, seed: UInt64, label: String) {
     self.world = world
     self.label = label
-    random = ScenarioRandom(state: seed)
+    random = SeededGenerator(state: seed)
   }
 
   func run() async throws {
@@ -291,7 +292,7 @@ enum ScenarioFaults {
     }
   }
 
-  static func rule(_ fault: Fault, _ random: inout ScenarioRandom) -> FaultRule {
+  static func rule(_ fault: Fault, _ random: inout SeededGenerator) -> FaultRule {
     if fault.kind == "hang" {
       let executed = Bool.random(using: &random)
       return FaultRule(.hang(executed: executed), when: .nth(Int.random(in: 1...3, using: &random)), times: 1)
