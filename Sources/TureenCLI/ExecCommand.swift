@@ -24,11 +24,7 @@ struct ExecCommand: ParsableCommand {
         130  interrupted: a sync was stopped at a page boundary and saved as STOPPED
       """)
 
-  @Option(help: "Where stores, sessions and the sandbox org live.")
-  var home: String?
-
-  @Option(help: "The org: 'sandbox', an address, or a name whose credentials are kept under the home.")
-  var org: String?
+  @OptionGroup var place: HostOptions
 
   @Option(help: "A folder with bootconfig.json, userstore.json, usersyncs.json and the like.")
   var config: String?
@@ -51,15 +47,8 @@ struct ExecCommand: ParsableCommand {
   func run() throws {
     let object = try parsedArguments()
     guard action != "pgObserve" else { throw ValidationError("pgObserve answers as long as a script runs: use tureen run") }
-    let sandbox = EmbeddedSandbox(home: HostSettings.resolvedHome(home))
     let display = SyncDisplay(style: json ? .jsonOnError : quiet ? .none : .progress)
-    let host = Host(settings: sandbox.settings(home: home, org: org, configDirectory: config))
-    do {
-      try host.prepare()
-    } catch {
-      complain("\(error)")
-      throw ExitCode(ExitStatus.configuration)
-    }
+    let (host, sandbox) = try place.prepare(configDirectory: config)
     let bridge = try Bridge(host: ObservedHost(host, display: display))
     let interrupts = InterruptWatch {
       display.clear()

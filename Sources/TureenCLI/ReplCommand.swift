@@ -19,24 +19,13 @@ struct ReplCommand: ParsableCommand {
       when one of them failed.
       """)
 
-  @Option(help: "Where stores, sessions and the sandbox org live.")
-  var home: String?
-
-  @Option(help: "The org: 'sandbox', an address, or a name whose credentials are kept under the home.")
-  var org: String?
+  @OptionGroup var place: HostOptions
 
   @Option(help: "A folder with bootconfig.json, userstore.json, usersyncs.json and the like.")
   var config: String?
 
   func run() throws {
-    let sandbox = EmbeddedSandbox(home: HostSettings.resolvedHome(home))
-    let host = Host(settings: sandbox.settings(home: home, org: org, configDirectory: config))
-    do {
-      try host.prepare()
-    } catch {
-      complain("\(error)")
-      throw ExitCode(ExitStatus.configuration)
-    }
+    let (host, sandbox) = try place.prepare(configDirectory: config)
     let state = try ScriptState(host: host)
     let isTerminal = isatty(STDIN_FILENO) == 1 && isatty(STDOUT_FILENO) == 1
     let status: Int32

@@ -26,11 +26,7 @@ struct RunCommand: ParsableCommand {
         130  interrupted: syncs were stopped at a page boundary and saved as STOPPED
       """)
 
-  @Option(help: "Where stores, sessions and the sandbox org live.")
-  var home: String?
-
-  @Option(help: "The org: 'sandbox', an address, or a name whose credentials are kept under the home.")
-  var org: String?
+  @OptionGroup var place: HostOptions
 
   @Flag(help: "Print each sync event as one line of JSON on stdout, and no progress bar.")
   var json = false
@@ -52,26 +48,17 @@ struct RunCommand: ParsableCommand {
       complain("\(script): \(String(cString: strerror(errno)))")
       throw ExitCode(ExitStatus.scriptNotFound)
     }
-    let sandbox = EmbeddedSandbox(home: HostSettings.resolvedHome(home))
     let display = SyncDisplay(style: json ? .json : quiet ? .none : .progress)
-    let host = Host(settings: settings(sandbox))
-    do {
-      try host.prepare()
-    } catch {
-      complain("\(error)")
-      throw ExitCode(ExitStatus.configuration)
-    }
+    let (host, sandbox) = try place.prepare(configDirectory: folder) { $0.isRestricted = limits.restricted }
     let status = try runScript(ObservedHost(host, display: display), host, display)
     sandbox.stop()
     guard status == 0 else { throw ExitCode(status) }
   }
 
-  private func settings(_ sandbox: EmbeddedSandbox) -> HostSettings {
+  /// The folder of the script.
+  private var folder: String {
     let slash = script.lastIndex(of: "/")
-    let folder = slash.map { String(script[..<$0]) }.map { $0.isEmpty ? "/" : $0 } ?? "."
-    var settings = sandbox.settings(home: home, org: org, configDirectory: folder)
-    settings.isRestricted = limits.restricted
-    return settings
+    return slash.map { String(script[..<$0]) }.map { $0.isEmpty ? "/" : $0 } ?? "."
   }
 
   /// Runs the script on this thread; signals are watched on another.
