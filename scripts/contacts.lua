@@ -126,12 +126,12 @@ end
 --- What a colleague might do meanwhile.
 local function change_on_server(contact)
   local title = "Promoted at " .. os.date("!%H:%M:%S")
-  local ok, err = tureen.await(sandbox.update, "Contact", contact.Id, { Title = title })
-  if not ok and err.code == "unknownService" then
+  local _, err = tureen.await(sandbox.update, "Contact", contact.Id, { Title = title })
+  if err and err.code == "unknownService" then
     say("server", "not touched: only `tureen run` with its own sandbox org lets a script do that")
     return
   end
-  if not ok then error(err, 0) end
+  if err then error(err, 0) end
   say("server", "%s is now: %s", name_of(contact), title)
 end
 

@@ -17,7 +17,7 @@ local function read()
   for line in io.lines(FILE) do
     local task = assert(json.decode(line))
     tasks[task.Id] = task
-    newest = math.max(newest, tonumber(task.Id:match("%d+")))
+    newest = math.max(newest, math.tointeger(tonumber(task.Id:match("%d+"))) or 0)
   end
   return tasks
 end

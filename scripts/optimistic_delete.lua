@@ -25,7 +25,8 @@ end
 
 tureen.async(function()
   local found = assert(force.query("SELECT Name, Id FROM Contact ORDER BY Name, Id LIMIT 10"))
-  assert(force.create("Case", { ContactId = found.records[5].Id, Subject = "Still open" }))
+  local fifth = assert(found.records[5], "the org has fewer than five contacts")
+  assert(force.create("Case", { ContactId = fifth.Id, Subject = "Still open" }))
 
   local list = optimistic.list { sobjectType = "Contact", records = found.records, on_failure = alert }
   show("before", list)

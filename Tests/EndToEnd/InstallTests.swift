@@ -6,7 +6,8 @@ import Testing
 struct InstallTests {
   private static let files: Set = [
     "bin/tureen", "lib/libtureen.so", "lib/lua/5.4/tureen.so", "lib/pkgconfig/tureen.pc", "include/tureen.h",
-    "share/tureen/library/tureen.lua", "share/tureen/library/force.lua", "share/tureen/installed",
+    "share/tureen/library/tureen.lua", "share/tureen/library/force.lua", "share/tureen/library/tureen/sandbox.lua",
+    "share/tureen/installed",
   ]
 
   private func files(below root: String) throws -> Set<String> {

@@ -20,28 +20,34 @@ local SObjectType = {}
 
 --- A record as an object; called with attributes and settings, a class makes one.
 ---@class tureen.force.RemoteObject
+---@overload fun(attributes: table?, settings: table?): tureen.force.RemoteObject
 ---@field id string?
 ---@field attributes table
 local RemoteObject = {}
 
 --- A record of an org object.
 ---@class tureen.force.SObject: tureen.force.RemoteObject
+---@overload fun(attributes: table?, settings: table?): tureen.force.SObject
 ---@field sobjectType string
 
 --- A record behind an org's own endpoint.
 ---@class tureen.force.ApexRestObject: tureen.force.RemoteObject
+---@overload fun(attributes: table?, settings: table?): tureen.force.ApexRestObject
 ---@field apexRestPath string
 
 --- A list of records, filled by a fetch; called with settings, a class makes one.
 ---@class tureen.force.RemoteObjectCollection
+---@overload fun(settings: table?): tureen.force.RemoteObjectCollection
 ---@field models table[]  the records, in order
 local RemoteObjectCollection = {}
 
 --- Records of an org object.
 ---@class tureen.force.SObjectCollection: tureen.force.RemoteObjectCollection
+---@overload fun(settings: table?): tureen.force.SObjectCollection
 
 --- Records behind an org's own endpoint.
 ---@class tureen.force.ApexRestObjectCollection: tureen.force.RemoteObjectCollection
+---@overload fun(settings: table?): tureen.force.ApexRestObjectCollection
 
 --- The org's records: the REST API function by function, caches, records as objects, conflicts.
 ---@class tureen.force
@@ -55,7 +61,7 @@ local RemoteObjectCollection = {}
 ---@field RemoteObjectCollection tureen.force.RemoteObjectCollection
 ---@field SObjectCollection tureen.force.SObjectCollection
 ---@field ApexRestObjectCollection tureen.force.ApexRestObjectCollection
----@field smartstoreClient table<string, function>  the functions of tureen.smartstore, each awaiting its answer
+---@field smartstoreClient tureen.smartstore.Client  the functions of tureen.smartstore, each awaiting its answer
 local force = {}
 
 --- Sets the API version, or what answers requests in place of the network, for tests.
@@ -137,6 +143,7 @@ function force.getPickListValues(sobjectType, success, failure) end
 ---@param failure tureen.Failure?
 ---@return table|nil value  what success gets, inside a task
 ---@return tureen.Error? err
+---@overload fun(sobjectType: string, success: fun(value: table)?, failure: tureen.Failure?): table|nil, tureen.Error?
 function force.describeLayout(sobjectType, recordTypeId, success, failure) end
 
 --- Runs SOQL.
@@ -179,6 +186,7 @@ function force.search(sosl, success, failure) end
 ---@param failure tureen.Failure?
 ---@return table|nil value  what success gets, inside a task
 ---@return tureen.Error? err
+---@overload fun(sobjectType: string, id: string, success: fun(value: table)?, failure: tureen.Failure?): table|nil, tureen.Error?
 function force.retrieve(sobjectType, id, fields, success, failure) end
 
 --- Creates a record.
@@ -198,6 +206,7 @@ function force.create(sobjectType, data, success, failure) end
 ---@param failure tureen.Failure?
 ---@return "OK"|nil value  what success gets, inside a task
 ---@return tureen.Error? err
+---@overload fun(sobjectType: string, data: table, success: fun(value: "OK")?, failure: tureen.Failure?): "OK"|nil, tureen.Error?
 function force.update(sobjectType, data, headers, success, failure) end
 
 --- Creates or changes the record that an external id names.
@@ -283,6 +292,7 @@ function force.collectionDelete(allOrNone, ids, success, failure) end
 ---@param failure tureen.Failure?
 ---@return {hasErrors: boolean, results: table[]}|nil value  what success gets, inside a task
 ---@return tureen.Error? err
+---@overload fun(requests: {method: string, url: string, richInput: table?}[], success: fun(value: {hasErrors: boolean, results: table[]})?, failure: tureen.Failure?): {hasErrors: boolean, results: table[]}|nil, tureen.Error?
 function force.batch(requests, haltOnError, success, failure) end
 
 --- Up to 25 requests that may refer to one another; a url begins with /services/data.
@@ -310,6 +320,8 @@ function force.tree(sobjectType, records, success, failure) end
 ---@param failure tureen.Failure?
 ---@return table|nil value  what success gets, inside a task
 ---@return tureen.Error? err
+---@overload fun(relayToken: string?, success: fun(value: table)?, failure: tureen.Failure?): table|nil, tureen.Error?
+---@overload fun(success: fun(value: table)?, failure: tureen.Failure?): table|nil, tureen.Error?
 function force.primingRecords(relayToken, changedAfterTimestamp, success, failure) end
 
 --- What the org's own endpoint answers; a table's path gets /services/apexrest in front when it lacks it.
@@ -345,6 +357,9 @@ function force.request(request, success, failure) end
 ---@param failure tureen.Failure?
 ---@return any|nil value  what success gets, inside a task
 ---@return tureen.Error? err
+---@overload fun(url: string, binary: boolean?, noAuth: boolean?, success: fun(value: any)?, failure: tureen.Failure?): any|nil, tureen.Error?
+---@overload fun(url: string, binary: boolean?, success: fun(value: any)?, failure: tureen.Failure?): any|nil, tureen.Error?
+---@overload fun(url: string, success: fun(value: any)?, failure: tureen.Failure?): any|nil, tureen.Error?
 function force.anyrest(url, binary, noAuth, request, success, failure) end
 
 --- A user's files, a page at a time.
@@ -354,6 +369,8 @@ function force.anyrest(url, binary, noAuth, request, success, failure) end
 ---@param failure tureen.Failure?
 ---@return table|nil value  what success gets, inside a task
 ---@return tureen.Error? err
+---@overload fun(userId: string?, success: fun(value: table)?, failure: tureen.Failure?): table|nil, tureen.Error?
+---@overload fun(success: fun(value: table)?, failure: tureen.Failure?): table|nil, tureen.Error?
 function force.ownedFilesList(userId, page, success, failure) end
 
 --- Files of a user's groups.
@@ -363,6 +380,8 @@ function force.ownedFilesList(userId, page, success, failure) end
 ---@param failure tureen.Failure?
 ---@return table|nil value  what success gets, inside a task
 ---@return tureen.Error? err
+---@overload fun(userId: string?, success: fun(value: table)?, failure: tureen.Failure?): table|nil, tureen.Error?
+---@overload fun(success: fun(value: table)?, failure: tureen.Failure?): table|nil, tureen.Error?
 function force.filesInUsersGroups(userId, page, success, failure) end
 
 --- Files shared with a user.
@@ -372,6 +391,8 @@ function force.filesInUsersGroups(userId, page, success, failure) end
 ---@param failure tureen.Failure?
 ---@return table|nil value  what success gets, inside a task
 ---@return tureen.Error? err
+---@overload fun(userId: string?, success: fun(value: table)?, failure: tureen.Failure?): table|nil, tureen.Error?
+---@overload fun(success: fun(value: table)?, failure: tureen.Failure?): table|nil, tureen.Error?
 function force.filesSharedWithUser(userId, page, success, failure) end
 
 --- What is known of a file.
@@ -381,6 +402,7 @@ function force.filesSharedWithUser(userId, page, success, failure) end
 ---@param failure tureen.Failure?
 ---@return table|nil value  what success gets, inside a task
 ---@return tureen.Error? err
+---@overload fun(fileId: string, success: fun(value: table)?, failure: tureen.Failure?): table|nil, tureen.Error?
 function force.fileDetails(fileId, version, success, failure) end
 
 --- The same of several.
@@ -398,6 +420,7 @@ function force.batchFileDetails(fileIds, success, failure) end
 ---@param failure tureen.Failure?
 ---@return table|nil value  what success gets, inside a task
 ---@return tureen.Error? err
+---@overload fun(fileId: string, success: fun(value: table)?, failure: tureen.Failure?): table|nil, tureen.Error?
 function force.fileShares(fileId, page, success, failure) end
 
 --- Shares a file.
@@ -445,6 +468,7 @@ function force.SObjectType(sobjectType, cache, cacheMode) end
 ---@param failure tureen.Failure?
 ---@return table|nil value  what success gets, inside a task
 ---@return tureen.Error? err
+---@overload fun(method: tureen.force.Method, id: string?, attributes: table?, fieldlist: string[]?, cache: tureen.force.StoreCache, success: fun(value: table)?, failure: tureen.Failure?): table|nil, tureen.Error?
 function force.syncRemoteObjectWithCache(method, id, attributes, fieldlist, cache, localAction, success, failure) end
 
 --- The same on the server.
@@ -457,6 +481,9 @@ function force.syncRemoteObjectWithCache(method, id, attributes, fieldlist, cach
 ---@param failure tureen.Failure?
 ---@return table|nil value  what success gets, inside a task
 ---@return tureen.Error? err
+---@overload fun(method: tureen.force.Method, sobjectType: string, id: string?, attributes: table?, success: fun(value: table)?, failure: tureen.Failure?): table|nil, tureen.Error?
+---@overload fun(method: tureen.force.Method, sobjectType: string, id: string?, success: fun(value: table)?, failure: tureen.Failure?): table|nil, tureen.Error?
+---@overload fun(method: tureen.force.Method, sobjectType: string, success: fun(value: table)?, failure: tureen.Failure?): table|nil, tureen.Error?
 function force.syncSObjectWithServer(method, sobjectType, id, attributes, fieldlist, success, failure) end
 
 --- The same behind an org's own endpoint.
@@ -470,6 +497,8 @@ function force.syncSObjectWithServer(method, sobjectType, id, attributes, fieldl
 ---@param failure tureen.Failure?
 ---@return table|nil value  what success gets, inside a task
 ---@return tureen.Error? err
+---@overload fun(method: tureen.force.Method, path: string, id: string?, idField: string, attributes: table?, success: fun(value: table)?, failure: tureen.Failure?): table|nil, tureen.Error?
+---@overload fun(method: tureen.force.Method, path: string, id: string?, idField: string, success: fun(value: table)?, failure: tureen.Failure?): table|nil, tureen.Error?
 function force.syncApexRestObjectWithServer(method, path, id, idField, attributes, fieldlist, success, failure) end
 
 --- The same as the cache mode says.
@@ -500,6 +529,12 @@ function force.syncRemoteObject(method, id, attributes, fieldlist, cache, cacheM
 ---@param failure tureen.Failure?
 ---@return table|nil value  what success gets, inside a task
 ---@return tureen.Error? err
+---@overload fun(method: tureen.force.Method, sobjectType: string, id: string?, attributes: table?, fieldlist: string[]?, cache: tureen.force.StoreCache?, cacheMode: string?, success: fun(value: table)?, failure: tureen.Failure?): table|nil, tureen.Error?
+---@overload fun(method: tureen.force.Method, sobjectType: string, id: string?, attributes: table?, fieldlist: string[]?, cache: tureen.force.StoreCache?, success: fun(value: table)?, failure: tureen.Failure?): table|nil, tureen.Error?
+---@overload fun(method: tureen.force.Method, sobjectType: string, id: string?, attributes: table?, fieldlist: string[]?, success: fun(value: table)?, failure: tureen.Failure?): table|nil, tureen.Error?
+---@overload fun(method: tureen.force.Method, sobjectType: string, id: string?, attributes: table?, success: fun(value: table)?, failure: tureen.Failure?): table|nil, tureen.Error?
+---@overload fun(method: tureen.force.Method, sobjectType: string, id: string?, success: fun(value: table)?, failure: tureen.Failure?): table|nil, tureen.Error?
+---@overload fun(method: tureen.force.Method, sobjectType: string, success: fun(value: table)?, failure: tureen.Failure?): table|nil, tureen.Error?
 function force.syncSObject(method, sobjectType, id, attributes, fieldlist, cache, cacheMode, info, success, failure) end
 
 --- The same; what both sides changed since is an error or is merged, as the merge mode says.
@@ -532,6 +567,13 @@ function force.syncRemoteObjectDetectConflict(method, id, attributes, fieldlist,
 ---@param failure tureen.Failure?
 ---@return table|nil value  what success gets, inside a task
 ---@return tureen.Error? err
+---@overload fun(method: tureen.force.Method, sobjectType: string, id: string?, attributes: table?, fieldlist: string[]?, cache: tureen.force.StoreCache?, cacheMode: string?, cacheForOriginals: tureen.force.StoreCache?, success: fun(value: table)?, failure: tureen.Failure?): table|nil, tureen.Error?
+---@overload fun(method: tureen.force.Method, sobjectType: string, id: string?, attributes: table?, fieldlist: string[]?, cache: tureen.force.StoreCache?, cacheMode: string?, success: fun(value: table)?, failure: tureen.Failure?): table|nil, tureen.Error?
+---@overload fun(method: tureen.force.Method, sobjectType: string, id: string?, attributes: table?, fieldlist: string[]?, cache: tureen.force.StoreCache?, success: fun(value: table)?, failure: tureen.Failure?): table|nil, tureen.Error?
+---@overload fun(method: tureen.force.Method, sobjectType: string, id: string?, attributes: table?, fieldlist: string[]?, success: fun(value: table)?, failure: tureen.Failure?): table|nil, tureen.Error?
+---@overload fun(method: tureen.force.Method, sobjectType: string, id: string?, attributes: table?, success: fun(value: table)?, failure: tureen.Failure?): table|nil, tureen.Error?
+---@overload fun(method: tureen.force.Method, sobjectType: string, id: string?, success: fun(value: table)?, failure: tureen.Failure?): table|nil, tureen.Error?
+---@overload fun(method: tureen.force.Method, sobjectType: string, success: fun(value: table)?, failure: tureen.Failure?): table|nil, tureen.Error?
 function force.syncSObjectDetectConflict(method, sobjectType, id, attributes, fieldlist, cache, cacheMode, cacheForOriginals, mergeMode, success, failure) end
 
 --- The records of a SOQL or SOSL query, or the recent ones.
@@ -559,6 +601,9 @@ function force.fetchApexRestObjectsFromServer(config, success, failure) end
 ---@param failure tureen.Failure?
 ---@return tureen.force.Records|nil value  what success gets, inside a task
 ---@return tureen.Error? err
+---@overload fun(config: table, cache: tureen.force.StoreCache?, cacheForOriginals: tureen.force.StoreCache?, success: fun(value: tureen.force.Records)?, failure: tureen.Failure?): tureen.force.Records|nil, tureen.Error?
+---@overload fun(config: table, cache: tureen.force.StoreCache?, success: fun(value: tureen.force.Records)?, failure: tureen.Failure?): tureen.force.Records|nil, tureen.Error?
+---@overload fun(config: table, success: fun(value: tureen.force.Records)?, failure: tureen.Failure?): tureen.force.Records|nil, tureen.Error?
 function force.fetchSObjects(config, cache, cacheForOriginals, mergeMode, success, failure) end
 
 --- What one of the functions gives; what comes from the server is saved on the way. Both run in a task.
@@ -572,6 +617,11 @@ function force.fetchSObjects(config, cache, cacheForOriginals, mergeMode, succes
 ---@param failure tureen.Failure?
 ---@return tureen.force.Records|nil found  what success gets, inside a task
 ---@return tureen.Error? err
+---@overload fun(fetchFromServer: function, fetchFromCache: function?, cacheMode: string?, cache: tureen.force.StoreCache?, cacheForOriginals: tureen.force.StoreCache?, success: fun(found: tureen.force.Records)?, failure: tureen.Failure?): tureen.force.Records|nil, tureen.Error?
+---@overload fun(fetchFromServer: function, fetchFromCache: function?, cacheMode: string?, cache: tureen.force.StoreCache?, success: fun(found: tureen.force.Records)?, failure: tureen.Failure?): tureen.force.Records|nil, tureen.Error?
+---@overload fun(fetchFromServer: function, fetchFromCache: function?, cacheMode: string?, success: fun(found: tureen.force.Records)?, failure: tureen.Failure?): tureen.force.Records|nil, tureen.Error?
+---@overload fun(fetchFromServer: function, fetchFromCache: function?, success: fun(found: tureen.force.Records)?, failure: tureen.Failure?): tureen.force.Records|nil, tureen.Error?
+---@overload fun(fetchFromServer: function, success: fun(found: tureen.force.Records)?, failure: tureen.Failure?): tureen.force.Records|nil, tureen.Error?
 function force.fetchRemoteObjects(fetchFromServer, fetchFromCache, cacheMode, cache, cacheForOriginals, mergeMode, success, failure) end
 
 --- Registers the soup; its name.
@@ -685,7 +735,7 @@ function SObjectType:reset(success, failure) end
 --- A class with settings of its own: sobjectType, fieldlist, cache, cacheForOriginals, cacheMode, mergeMode,
 --- idAttribute, or functions.
 ---@param settings table
----@return table
+---@return tureen.force.RemoteObject
 function RemoteObject:extend(settings) end
 
 --- An attribute, nil when it is not known.
@@ -739,7 +789,7 @@ function RemoteObject:toTable() end
 
 --- A class with settings of its own: model, config, cache, cacheForOriginals, cacheMode, mergeMode, or functions.
 ---@param settings table
----@return table
+---@return tureen.force.RemoteObjectCollection
 function RemoteObjectCollection:extend(settings) end
 
 --- Puts a record, or the attributes of one, at the end.

@@ -406,7 +406,7 @@ local keyvalue = {}
 ---@param success fun(value: string|lightuserdata)?
 ---@param failure tureen.Failure?
 ---@return integer? id  for tureen.cancel
----@overload fun(storeConfig: boolean|tureen.StoreConfig, name: string, key: string, success: fun(value: string|lightuserdata)?, failure: tureen.Failure?)
+---@overload fun(storeConfig: boolean|tureen.StoreConfig, name: string, key: string, success: fun(value: string|lightuserdata)?, failure: tureen.Failure?): integer?
 function keyvalue.get(name, key, success, failure) end
 
 --- Sets the value of a key, whether or not it had one.
@@ -416,7 +416,7 @@ function keyvalue.get(name, key, success, failure) end
 ---@param success fun(ok: "OK")?
 ---@param failure tureen.Failure?
 ---@return integer? id  for tureen.cancel
----@overload fun(storeConfig: boolean|tureen.StoreConfig, name: string, key: string, value: string, success: fun(ok: "OK")?, failure: tureen.Failure?)
+---@overload fun(storeConfig: boolean|tureen.StoreConfig, name: string, key: string, value: string, success: fun(ok: "OK")?, failure: tureen.Failure?): integer?
 function keyvalue.put(name, key, value, success, failure) end
 
 --- Removes a key.
@@ -425,7 +425,7 @@ function keyvalue.put(name, key, value, success, failure) end
 ---@param success fun(existed: boolean)?
 ---@param failure tureen.Failure?
 ---@return integer? id  for tureen.cancel
----@overload fun(storeConfig: boolean|tureen.StoreConfig, name: string, key: string, success: fun(existed: boolean)?, failure: tureen.Failure?)
+---@overload fun(storeConfig: boolean|tureen.StoreConfig, name: string, key: string, success: fun(existed: boolean)?, failure: tureen.Failure?): integer?
 function keyvalue.remove(name, key, success, failure) end
 
 --- Whether there is such a key.
@@ -434,7 +434,7 @@ function keyvalue.remove(name, key, success, failure) end
 ---@param success fun(exists: boolean)?
 ---@param failure tureen.Failure?
 ---@return integer? id  for tureen.cancel
----@overload fun(storeConfig: boolean|tureen.StoreConfig, name: string, key: string, success: fun(exists: boolean)?, failure: tureen.Failure?)
+---@overload fun(storeConfig: boolean|tureen.StoreConfig, name: string, key: string, success: fun(exists: boolean)?, failure: tureen.Failure?): integer?
 function keyvalue.contains(name, key, success, failure) end
 
 --- How many keys a key-value store has.
@@ -442,7 +442,7 @@ function keyvalue.contains(name, key, success, failure) end
 ---@param success fun(count: integer)?
 ---@param failure tureen.Failure?
 ---@return integer? id  for tureen.cancel
----@overload fun(storeConfig: boolean|tureen.StoreConfig, name: string, success: fun(count: integer)?, failure: tureen.Failure?)
+---@overload fun(storeConfig: boolean|tureen.StoreConfig, name: string, success: fun(count: integer)?, failure: tureen.Failure?): integer?
 function keyvalue.count(name, success, failure) end
 
 --- Removes every key, and with them the key-value store.
@@ -450,7 +450,7 @@ function keyvalue.count(name, success, failure) end
 ---@param success fun(ok: "OK")?
 ---@param failure tureen.Failure?
 ---@return integer? id  for tureen.cancel
----@overload fun(storeConfig: boolean|tureen.StoreConfig, name: string, success: fun(ok: "OK")?, failure: tureen.Failure?)
+---@overload fun(storeConfig: boolean|tureen.StoreConfig, name: string, success: fun(ok: "OK")?, failure: tureen.Failure?): integer?
 function keyvalue.clear(name, success, failure) end
 
 --- The keys in the order of their bytes.
@@ -459,14 +459,16 @@ function keyvalue.clear(name, success, failure) end
 ---@param success fun(keys: string[])?
 ---@param failure tureen.Failure?
 ---@return integer? id  for tureen.cancel
----@overload fun(storeConfig: boolean|tureen.StoreConfig, name: string, pattern: string?, success: fun(keys: string[])?, failure: tureen.Failure?)
+---@overload fun(name: string, success: fun(keys: string[])?, failure: tureen.Failure?): integer?
+---@overload fun(storeConfig: boolean|tureen.StoreConfig, name: string, pattern: string?, success: fun(keys: string[])?, failure: tureen.Failure?): integer?
+---@overload fun(storeConfig: boolean|tureen.StoreConfig, name: string, success: fun(keys: string[])?, failure: tureen.Failure?): integer?
 function keyvalue.keys(name, pattern, success, failure) end
 
 --- The key-value stores of a file that hold something, sorted by name.
 ---@param success fun(names: string[])?
 ---@param failure tureen.Failure?
 ---@return integer? id  for tureen.cancel
----@overload fun(storeConfig: boolean|tureen.StoreConfig, success: fun(names: string[])?, failure: tureen.Failure?)
+---@overload fun(storeConfig: boolean|tureen.StoreConfig, success: fun(names: string[])?, failure: tureen.Failure?): integer?
 function keyvalue.stores(success, failure) end
 
 ---@alias tureen.logger.Level "error"|"warn"|"info"|"debug"
@@ -529,7 +531,11 @@ local mobilesync = {}
 ---@param success fun(sync: tureen.SyncState)?
 ---@param failure tureen.Failure?
 ---@return integer? id  for tureen.cancel
----@overload fun(storeConfig: boolean|tureen.StoreConfig, target: table, soupName: string, options: tureen.SyncOptions?, syncName: string?, success: fun(sync: tureen.SyncState)?, failure: tureen.Failure?)
+---@overload fun(target: table, soupName: string, options: tureen.SyncOptions?, success: fun(sync: tureen.SyncState)?, failure: tureen.Failure?): integer?
+---@overload fun(target: table, soupName: string, success: fun(sync: tureen.SyncState)?, failure: tureen.Failure?): integer?
+---@overload fun(storeConfig: boolean|tureen.StoreConfig, target: table, soupName: string, options: tureen.SyncOptions?, syncName: string?, success: fun(sync: tureen.SyncState)?, failure: tureen.Failure?): integer?
+---@overload fun(storeConfig: boolean|tureen.StoreConfig, target: table, soupName: string, options: tureen.SyncOptions?, success: fun(sync: tureen.SyncState)?, failure: tureen.Failure?): integer?
+---@overload fun(storeConfig: boolean|tureen.StoreConfig, target: table, soupName: string, success: fun(sync: tureen.SyncState)?, failure: tureen.Failure?): integer?
 function mobilesync.syncDown(target, soupName, options, syncName, success, failure) end
 
 --- Creates a sync up and runs it: every entry that is marked dirty is sent.
@@ -540,7 +546,13 @@ function mobilesync.syncDown(target, soupName, options, syncName, success, failu
 ---@param success fun(sync: tureen.SyncState)?
 ---@param failure tureen.Failure?
 ---@return integer? id  for tureen.cancel
----@overload fun(storeConfig: boolean|tureen.StoreConfig, target: tureen.SyncUpTarget?, soupName: string, options: tureen.SyncOptions, syncName: string?, success: fun(sync: tureen.SyncState)?, failure: tureen.Failure?)
+---@overload fun(target: tureen.SyncUpTarget?, soupName: string, options: tureen.SyncOptions, success: fun(sync: tureen.SyncState)?, failure: tureen.Failure?): integer?
+---@overload fun(soupName: string, options: tureen.SyncOptions, syncName: string?, success: fun(sync: tureen.SyncState)?, failure: tureen.Failure?): integer?
+---@overload fun(soupName: string, options: tureen.SyncOptions, success: fun(sync: tureen.SyncState)?, failure: tureen.Failure?): integer?
+---@overload fun(storeConfig: boolean|tureen.StoreConfig, target: tureen.SyncUpTarget?, soupName: string, options: tureen.SyncOptions, syncName: string?, success: fun(sync: tureen.SyncState)?, failure: tureen.Failure?): integer?
+---@overload fun(storeConfig: boolean|tureen.StoreConfig, target: tureen.SyncUpTarget?, soupName: string, options: tureen.SyncOptions, success: fun(sync: tureen.SyncState)?, failure: tureen.Failure?): integer?
+---@overload fun(storeConfig: boolean|tureen.StoreConfig, soupName: string, options: tureen.SyncOptions, syncName: string?, success: fun(sync: tureen.SyncState)?, failure: tureen.Failure?): integer?
+---@overload fun(storeConfig: boolean|tureen.StoreConfig, soupName: string, options: tureen.SyncOptions, success: fun(sync: tureen.SyncState)?, failure: tureen.Failure?): integer?
 function mobilesync.syncUp(target, soupName, options, syncName, success, failure) end
 
 --- Runs a saved sync again: from where the last run left off.
@@ -548,7 +560,7 @@ function mobilesync.syncUp(target, soupName, options, syncName, success, failure
 ---@param success fun(sync: tureen.SyncState)?
 ---@param failure tureen.Failure?
 ---@return integer? id  for tureen.cancel
----@overload fun(storeConfig: boolean|tureen.StoreConfig, syncIdOrName: integer|string, success: fun(sync: tureen.SyncState)?, failure: tureen.Failure?)
+---@overload fun(storeConfig: boolean|tureen.StoreConfig, syncIdOrName: integer|string, success: fun(sync: tureen.SyncState)?, failure: tureen.Failure?): integer?
 function mobilesync.reSync(syncIdOrName, success, failure) end
 
 --- The state of a saved sync.
@@ -556,7 +568,7 @@ function mobilesync.reSync(syncIdOrName, success, failure) end
 ---@param success fun(sync: tureen.SyncState|lightuserdata)?
 ---@param failure tureen.Failure?
 ---@return integer? id  for tureen.cancel
----@overload fun(storeConfig: boolean|tureen.StoreConfig, syncIdOrName: integer|string, success: fun(sync: tureen.SyncState|lightuserdata)?, failure: tureen.Failure?)
+---@overload fun(storeConfig: boolean|tureen.StoreConfig, syncIdOrName: integer|string, success: fun(sync: tureen.SyncState|lightuserdata)?, failure: tureen.Failure?): integer?
 function mobilesync.getSyncStatus(syncIdOrName, success, failure) end
 
 --- Forgets a saved sync; fine when there is none.
@@ -564,7 +576,7 @@ function mobilesync.getSyncStatus(syncIdOrName, success, failure) end
 ---@param success fun(ok: "OK")?
 ---@param failure tureen.Failure?
 ---@return integer? id  for tureen.cancel
----@overload fun(storeConfig: boolean|tureen.StoreConfig, syncIdOrName: integer|string, success: fun(ok: "OK")?, failure: tureen.Failure?)
+---@overload fun(storeConfig: boolean|tureen.StoreConfig, syncIdOrName: integer|string, success: fun(ok: "OK")?, failure: tureen.Failure?): integer?
 function mobilesync.deleteSync(syncIdOrName, success, failure) end
 
 --- Removes clean entries that the server would no longer send; of a sync with mergeMode MERGE, changed entries whose
@@ -573,7 +585,7 @@ function mobilesync.deleteSync(syncIdOrName, success, failure) end
 ---@param success fun(removed: integer)?
 ---@param failure tureen.Failure?
 ---@return integer? id  for tureen.cancel
----@overload fun(storeConfig: boolean|tureen.StoreConfig, syncIdOrName: integer|string, success: fun(removed: integer)?, failure: tureen.Failure?)
+---@overload fun(storeConfig: boolean|tureen.StoreConfig, syncIdOrName: integer|string, success: fun(removed: integer)?, failure: tureen.Failure?): integer?
 function mobilesync.cleanResyncGhosts(syncIdOrName, success, failure) end
 
 --- Ends one running sync at its next page or batch.
@@ -581,7 +593,7 @@ function mobilesync.cleanResyncGhosts(syncIdOrName, success, failure) end
 ---@param success fun(ok: "OK")?
 ---@param failure tureen.Failure?
 ---@return integer? id  for tureen.cancel
----@overload fun(storeConfig: boolean|tureen.StoreConfig, syncIdOrName: integer|string, success: fun(ok: "OK")?, failure: tureen.Failure?)
+---@overload fun(storeConfig: boolean|tureen.StoreConfig, syncIdOrName: integer|string, success: fun(ok: "OK")?, failure: tureen.Failure?): integer?
 function mobilesync.cancelSync(syncIdOrName, success, failure) end
 
 --- Saves a sync down without running it.
@@ -592,7 +604,11 @@ function mobilesync.cancelSync(syncIdOrName, success, failure) end
 ---@param success fun(sync: tureen.SyncState)?
 ---@param failure tureen.Failure?
 ---@return integer? id  for tureen.cancel
----@overload fun(storeConfig: boolean|tureen.StoreConfig, target: table, soupName: string, options: tureen.SyncOptions?, syncName: string?, success: fun(sync: tureen.SyncState)?, failure: tureen.Failure?)
+---@overload fun(target: table, soupName: string, options: tureen.SyncOptions?, success: fun(sync: tureen.SyncState)?, failure: tureen.Failure?): integer?
+---@overload fun(target: table, soupName: string, success: fun(sync: tureen.SyncState)?, failure: tureen.Failure?): integer?
+---@overload fun(storeConfig: boolean|tureen.StoreConfig, target: table, soupName: string, options: tureen.SyncOptions?, syncName: string?, success: fun(sync: tureen.SyncState)?, failure: tureen.Failure?): integer?
+---@overload fun(storeConfig: boolean|tureen.StoreConfig, target: table, soupName: string, options: tureen.SyncOptions?, success: fun(sync: tureen.SyncState)?, failure: tureen.Failure?): integer?
+---@overload fun(storeConfig: boolean|tureen.StoreConfig, target: table, soupName: string, success: fun(sync: tureen.SyncState)?, failure: tureen.Failure?): integer?
 function mobilesync.createSyncDown(target, soupName, options, syncName, success, failure) end
 
 --- Saves a sync up without running it.
@@ -603,7 +619,13 @@ function mobilesync.createSyncDown(target, soupName, options, syncName, success,
 ---@param success fun(sync: tureen.SyncState)?
 ---@param failure tureen.Failure?
 ---@return integer? id  for tureen.cancel
----@overload fun(storeConfig: boolean|tureen.StoreConfig, target: tureen.SyncUpTarget?, soupName: string, options: tureen.SyncOptions, syncName: string?, success: fun(sync: tureen.SyncState)?, failure: tureen.Failure?)
+---@overload fun(target: tureen.SyncUpTarget?, soupName: string, options: tureen.SyncOptions, success: fun(sync: tureen.SyncState)?, failure: tureen.Failure?): integer?
+---@overload fun(soupName: string, options: tureen.SyncOptions, syncName: string?, success: fun(sync: tureen.SyncState)?, failure: tureen.Failure?): integer?
+---@overload fun(soupName: string, options: tureen.SyncOptions, success: fun(sync: tureen.SyncState)?, failure: tureen.Failure?): integer?
+---@overload fun(storeConfig: boolean|tureen.StoreConfig, target: tureen.SyncUpTarget?, soupName: string, options: tureen.SyncOptions, syncName: string?, success: fun(sync: tureen.SyncState)?, failure: tureen.Failure?): integer?
+---@overload fun(storeConfig: boolean|tureen.StoreConfig, target: tureen.SyncUpTarget?, soupName: string, options: tureen.SyncOptions, success: fun(sync: tureen.SyncState)?, failure: tureen.Failure?): integer?
+---@overload fun(storeConfig: boolean|tureen.StoreConfig, soupName: string, options: tureen.SyncOptions, syncName: string?, success: fun(sync: tureen.SyncState)?, failure: tureen.Failure?): integer?
+---@overload fun(storeConfig: boolean|tureen.StoreConfig, soupName: string, options: tureen.SyncOptions, success: fun(sync: tureen.SyncState)?, failure: tureen.Failure?): integer?
 function mobilesync.createSyncUp(target, soupName, options, syncName, success, failure) end
 
 --- Whether a saved sync has a name.
@@ -611,28 +633,28 @@ function mobilesync.createSyncUp(target, soupName, options, syncName, success, f
 ---@param success fun(isThere: boolean)?
 ---@param failure tureen.Failure?
 ---@return integer? id  for tureen.cancel
----@overload fun(storeConfig: boolean|tureen.StoreConfig, syncName: string, success: fun(isThere: boolean)?, failure: tureen.Failure?)
+---@overload fun(storeConfig: boolean|tureen.StoreConfig, syncName: string, success: fun(isThere: boolean)?, failure: tureen.Failure?): integer?
 function mobilesync.hasSyncWithName(syncName, success, failure) end
 
 --- Refuses syncs from now on and ends those that run at their next page or batch.
 ---@param success fun(ok: "OK")?
 ---@param failure tureen.Failure?
 ---@return integer? id  for tureen.cancel
----@overload fun(storeConfig: boolean|tureen.StoreConfig, success: fun(ok: "OK")?, failure: tureen.Failure?)
+---@overload fun(storeConfig: boolean|tureen.StoreConfig, success: fun(ok: "OK")?, failure: tureen.Failure?): integer?
 function mobilesync.stop(success, failure) end
 
 --- Whether something still runs after stop.
 ---@param success fun(isStopping: boolean)?
 ---@param failure tureen.Failure?
 ---@return integer? id  for tureen.cancel
----@overload fun(storeConfig: boolean|tureen.StoreConfig, success: fun(isStopping: boolean)?, failure: tureen.Failure?)
+---@overload fun(storeConfig: boolean|tureen.StoreConfig, success: fun(isStopping: boolean)?, failure: tureen.Failure?): integer?
 function mobilesync.isStopping(success, failure) end
 
 --- Whether nothing runs any more after stop.
 ---@param success fun(isStopped: boolean)?
 ---@param failure tureen.Failure?
 ---@return integer? id  for tureen.cancel
----@overload fun(storeConfig: boolean|tureen.StoreConfig, success: fun(isStopped: boolean)?, failure: tureen.Failure?)
+---@overload fun(storeConfig: boolean|tureen.StoreConfig, success: fun(isStopped: boolean)?, failure: tureen.Failure?): integer?
 function mobilesync.isStopped(success, failure) end
 
 --- Takes syncs again after stop.
@@ -640,7 +662,9 @@ function mobilesync.isStopped(success, failure) end
 ---@param success fun(states: tureen.SyncState[])?
 ---@param failure tureen.Failure?
 ---@return integer? id  for tureen.cancel
----@overload fun(storeConfig: boolean|tureen.StoreConfig, options: {restartStopped: boolean?}?, success: fun(states: tureen.SyncState[])?, failure: tureen.Failure?)
+---@overload fun(success: fun(states: tureen.SyncState[])?, failure: tureen.Failure?): integer?
+---@overload fun(storeConfig: boolean|tureen.StoreConfig, options: {restartStopped: boolean?}?, success: fun(states: tureen.SyncState[])?, failure: tureen.Failure?): integer?
+---@overload fun(storeConfig: boolean|tureen.StoreConfig, success: fun(states: tureen.SyncState[])?, failure: tureen.Failure?): integer?
 function mobilesync.restart(options, success, failure) end
 
 --- What the server knows of a type, cached in the soup sfdcMetadata.
@@ -649,7 +673,9 @@ function mobilesync.restart(options, success, failure) end
 ---@param success fun(metadata: table|lightuserdata)?
 ---@param failure tureen.Failure?
 ---@return integer? id  for tureen.cancel
----@overload fun(storeConfig: boolean|tureen.StoreConfig, sobjectType: string, fetchMode: ("CACHE_ONLY"|"CACHE_FIRST"|"SERVER_FIRST")?, success: fun(metadata: table|lightuserdata)?, failure: tureen.Failure?)
+---@overload fun(sobjectType: string, success: fun(metadata: table|lightuserdata)?, failure: tureen.Failure?): integer?
+---@overload fun(storeConfig: boolean|tureen.StoreConfig, sobjectType: string, fetchMode: ("CACHE_ONLY"|"CACHE_FIRST"|"SERVER_FIRST")?, success: fun(metadata: table|lightuserdata)?, failure: tureen.Failure?): integer?
+---@overload fun(storeConfig: boolean|tureen.StoreConfig, sobjectType: string, success: fun(metadata: table|lightuserdata)?, failure: tureen.Failure?): integer?
 function mobilesync.fetchMetadata(sobjectType, fetchMode, success, failure) end
 
 --- How a type is laid out for the user, cached in the soup sfdcLayouts.
@@ -658,7 +684,9 @@ function mobilesync.fetchMetadata(sobjectType, fetchMode, success, failure) end
 ---@param success fun(layout: table|lightuserdata)?
 ---@param failure tureen.Failure?
 ---@return integer? id  for tureen.cancel
----@overload fun(storeConfig: boolean|tureen.StoreConfig, layout: {sobjectType: string, formFactor: string?, layoutType: string?, mode: string?, recordTypeId: string?}, fetchMode: ("CACHE_ONLY"|"CACHE_FIRST"|"SERVER_FIRST")?, success: fun(layout: table|lightuserdata)?, failure: tureen.Failure?)
+---@overload fun(layout: {sobjectType: string, formFactor: string?, layoutType: string?, mode: string?, recordTypeId: string?}, success: fun(layout: table|lightuserdata)?, failure: tureen.Failure?): integer?
+---@overload fun(storeConfig: boolean|tureen.StoreConfig, layout: {sobjectType: string, formFactor: string?, layoutType: string?, mode: string?, recordTypeId: string?}, fetchMode: ("CACHE_ONLY"|"CACHE_FIRST"|"SERVER_FIRST")?, success: fun(layout: table|lightuserdata)?, failure: tureen.Failure?): integer?
+---@overload fun(storeConfig: boolean|tureen.StoreConfig, layout: {sobjectType: string, formFactor: string?, layoutType: string?, mode: string?, recordTypeId: string?}, success: fun(layout: table|lightuserdata)?, failure: tureen.Failure?): integer?
 function mobilesync.fetchLayout(layout, fetchMode, success, failure) end
 
 --- The entries that both sides changed and nobody has resolved.
@@ -666,7 +694,9 @@ function mobilesync.fetchLayout(layout, fetchMode, success, failure) end
 ---@param success fun(conflicts: tureen.SyncConflict[])?
 ---@param failure tureen.Failure?
 ---@return integer? id  for tureen.cancel
----@overload fun(storeConfig: boolean|tureen.StoreConfig, filter: {soupName: string?, entryId: integer?, syncId: integer?, syncName: string?}?, success: fun(conflicts: tureen.SyncConflict[])?, failure: tureen.Failure?)
+---@overload fun(success: fun(conflicts: tureen.SyncConflict[])?, failure: tureen.Failure?): integer?
+---@overload fun(storeConfig: boolean|tureen.StoreConfig, filter: {soupName: string?, entryId: integer?, syncId: integer?, syncName: string?}?, success: fun(conflicts: tureen.SyncConflict[])?, failure: tureen.Failure?): integer?
+---@overload fun(storeConfig: boolean|tureen.StoreConfig, success: fun(conflicts: tureen.SyncConflict[])?, failure: tureen.Failure?): integer?
 function mobilesync.getConflicts(filter, success, failure) end
 
 --- Ends a conflict. What is left to send goes with the next sync up.
@@ -674,7 +704,7 @@ function mobilesync.getConflicts(filter, success, failure) end
 ---@param success fun(entry: table|lightuserdata)?
 ---@param failure tureen.Failure?
 ---@return integer? id  for tureen.cancel
----@overload fun(storeConfig: boolean|tureen.StoreConfig, conflict: {soupName: string, entryId: integer, resolution: "local"|"server"|nil, record: table?}, success: fun(entry: table|lightuserdata)?, failure: tureen.Failure?)
+---@overload fun(storeConfig: boolean|tureen.StoreConfig, conflict: {soupName: string, entryId: integer, resolution: "local"|"server"|nil, record: table?}, success: fun(entry: table|lightuserdata)?, failure: tureen.Failure?): integer?
 function mobilesync.resolveConflict(conflict, success, failure) end
 
 --- The function behind `options.resolver` of syncs with mergeMode MERGE: it gets a conflict and gives the record as it
@@ -750,16 +780,6 @@ function oauth.getAppHomeUrl(success, failure) end
 ---@return integer? id  for tureen.cancel
 function oauth.logout(success, failure) end
 
---- The module is a function.
-local promiser
-
---- A function that awaits `object[method](..., success, error)`: it returns the value, or nil and the error.
----@param object table
----@param method string
----@param name string?  what messages call the object
----@return fun(...: any): any, tureen.Error?
-function promiser(object, method, name) end
-
 --- When a change becomes visible, with the stamps of now: after so many further data calls, or when the org's clock has
 --- gone so far.
 ---@class tureen.sandbox.Moment
@@ -793,6 +813,7 @@ local sandbox = {}
 ---@param success fun(payload: any)?
 ---@param failure tureen.Failure?
 ---@return integer? id  for tureen.cancel
+---@overload fun(type: string, fields: table, success: fun(payload: any)?, failure: tureen.Failure?): integer?
 function sandbox.create(type, fields, after, success, failure) end
 
 --- Somebody else changes a record.
@@ -803,6 +824,7 @@ function sandbox.create(type, fields, after, success, failure) end
 ---@param success fun(payload: any)?
 ---@param failure tureen.Failure?
 ---@return integer? id  for tureen.cancel
+---@overload fun(type: string, id: string, fields: table, success: fun(payload: any)?, failure: tureen.Failure?): integer?
 function sandbox.update(type, id, fields, after, success, failure) end
 
 --- Somebody else deletes a record.
@@ -812,6 +834,7 @@ function sandbox.update(type, id, fields, after, success, failure) end
 ---@param success fun(payload: any)?
 ---@param failure tureen.Failure?
 ---@return integer? id  for tureen.cancel
+---@overload fun(type: string, id: string, success: fun(payload: any)?, failure: tureen.Failure?): integer?
 function sandbox.delete(type, id, after, success, failure) end
 
 --- The records the org has, past its session and its faults.
@@ -852,6 +875,7 @@ function sandbox.clearFaults(success, failure) end
 ---@param success fun(payload: any)?
 ---@param failure tureen.Failure?
 ---@return integer? id  for tureen.cancel
+---@overload fun(success: fun(payload: any)?, failure: tureen.Failure?): integer?
 function sandbox.resetFaults(seed, success, failure) end
 
 --- Every kind with its parameters.
@@ -865,6 +889,7 @@ function sandbox.faultKinds(success, failure) end
 ---@param success fun(payload: any)?
 ---@param failure tureen.Failure?
 ---@return integer? id  for tureen.cancel
+---@overload fun(success: fun(payload: any)?, failure: tureen.Failure?): integer?
 function sandbox.requests(filter, success, failure) end
 
 --- Forgets what the org was asked.
@@ -878,6 +903,7 @@ function sandbox.clearRequests(success, failure) end
 ---@param success fun(payload: any)?
 ---@param failure tureen.Failure?
 ---@return integer? id  for tureen.cancel
+---@overload fun(success: fun(payload: any)?, failure: tureen.Failure?): integer?
 function sandbox.clock(change, success, failure) end
 
 --- Every access token ends.
@@ -944,6 +970,7 @@ function sfaccountmanager.getCurrentUser(success, failure) end
 ---@param success fun(ok: "OK")?
 ---@param failure tureen.Failure?
 ---@return integer? id  for tureen.cancel
+---@overload fun(success: fun(ok: "OK")?, failure: tureen.Failure?): integer?
 function sfaccountmanager.logout(user, success, failure) end
 
 --- Makes an account the current one.
@@ -951,6 +978,7 @@ function sfaccountmanager.logout(user, success, failure) end
 ---@param success fun(ok: "OK")?
 ---@param failure tureen.Failure?
 ---@return integer? id  for tureen.cancel
+---@overload fun(success: fun(ok: "OK")?, failure: tureen.Failure?): integer?
 function sfaccountmanager.switchToUser(user, success, failure) end
 
 --- A record of a query with `lazy = true`: a field is parsed when it is read, an object in it is a record again. It
@@ -973,7 +1001,7 @@ local smartstore = {}
 ---@param success fun(soupName: string)?
 ---@param failure tureen.Failure?
 ---@return integer? id  for tureen.cancel
----@overload fun(storeConfig: boolean|tureen.StoreConfig, soupName: string, indexSpecs: tureen.SoupIndexSpec[], success: fun(soupName: string)?, failure: tureen.Failure?)
+---@overload fun(storeConfig: boolean|tureen.StoreConfig, soupName: string, indexSpecs: tureen.SoupIndexSpec[], success: fun(soupName: string)?, failure: tureen.Failure?): integer?
 function smartstore.registerSoup(soupName, indexSpecs, success, failure) end
 
 --- Whether there is such a soup.
@@ -981,7 +1009,7 @@ function smartstore.registerSoup(soupName, indexSpecs, success, failure) end
 ---@param success fun(exists: boolean)?
 ---@param failure tureen.Failure?
 ---@return integer? id  for tureen.cancel
----@overload fun(storeConfig: boolean|tureen.StoreConfig, soupName: string, success: fun(exists: boolean)?, failure: tureen.Failure?)
+---@overload fun(storeConfig: boolean|tureen.StoreConfig, soupName: string, success: fun(exists: boolean)?, failure: tureen.Failure?): integer?
 function smartstore.soupExists(soupName, success, failure) end
 
 --- The index specs of a soup.
@@ -989,7 +1017,7 @@ function smartstore.soupExists(soupName, success, failure) end
 ---@param success fun(indexSpecs: tureen.SoupIndexSpec[])?
 ---@param failure tureen.Failure?
 ---@return integer? id  for tureen.cancel
----@overload fun(storeConfig: boolean|tureen.StoreConfig, soupName: string, success: fun(indexSpecs: tureen.SoupIndexSpec[])?, failure: tureen.Failure?)
+---@overload fun(storeConfig: boolean|tureen.StoreConfig, soupName: string, success: fun(indexSpecs: tureen.SoupIndexSpec[])?, failure: tureen.Failure?): integer?
 function smartstore.getSoupIndexSpecs(soupName, success, failure) end
 
 --- Gives a soup other index specs, in one step for everybody who looks: the old soup or the new one, also after a
@@ -1000,7 +1028,9 @@ function smartstore.getSoupIndexSpecs(soupName, success, failure) end
 ---@param success fun(soupName: string)?
 ---@param failure tureen.Failure?
 ---@return integer? id  for tureen.cancel
----@overload fun(storeConfig: boolean|tureen.StoreConfig, soupName: string, indexSpecs: tureen.SoupIndexSpec[], reIndexData: boolean?, success: fun(soupName: string)?, failure: tureen.Failure?)
+---@overload fun(soupName: string, indexSpecs: tureen.SoupIndexSpec[], success: fun(soupName: string)?, failure: tureen.Failure?): integer?
+---@overload fun(storeConfig: boolean|tureen.StoreConfig, soupName: string, indexSpecs: tureen.SoupIndexSpec[], reIndexData: boolean?, success: fun(soupName: string)?, failure: tureen.Failure?): integer?
+---@overload fun(storeConfig: boolean|tureen.StoreConfig, soupName: string, indexSpecs: tureen.SoupIndexSpec[], success: fun(soupName: string)?, failure: tureen.Failure?): integer?
 function smartstore.alterSoup(soupName, indexSpecs, reIndexData, success, failure) end
 
 --- Fills indexes from the entries, whose stamps and versions stay.
@@ -1009,7 +1039,7 @@ function smartstore.alterSoup(soupName, indexSpecs, reIndexData, success, failur
 ---@param success fun(soupName: string)?
 ---@param failure tureen.Failure?
 ---@return integer? id  for tureen.cancel
----@overload fun(storeConfig: boolean|tureen.StoreConfig, soupName: string, paths: string[], success: fun(soupName: string)?, failure: tureen.Failure?)
+---@overload fun(storeConfig: boolean|tureen.StoreConfig, soupName: string, paths: string[], success: fun(soupName: string)?, failure: tureen.Failure?): integer?
 function smartstore.reIndexSoup(soupName, paths, success, failure) end
 
 --- Removes a soup with its entries; fine when there is none.
@@ -1017,7 +1047,7 @@ function smartstore.reIndexSoup(soupName, paths, success, failure) end
 ---@param success fun(ok: "OK")?
 ---@param failure tureen.Failure?
 ---@return integer? id  for tureen.cancel
----@overload fun(storeConfig: boolean|tureen.StoreConfig, soupName: string, success: fun(ok: "OK")?, failure: tureen.Failure?)
+---@overload fun(storeConfig: boolean|tureen.StoreConfig, soupName: string, success: fun(ok: "OK")?, failure: tureen.Failure?): integer?
 function smartstore.removeSoup(soupName, success, failure) end
 
 --- Removes all entries of a soup.
@@ -1025,7 +1055,7 @@ function smartstore.removeSoup(soupName, success, failure) end
 ---@param success fun(ok: "OK")?
 ---@param failure tureen.Failure?
 ---@return integer? id  for tureen.cancel
----@overload fun(storeConfig: boolean|tureen.StoreConfig, soupName: string, success: fun(ok: "OK")?, failure: tureen.Failure?)
+---@overload fun(storeConfig: boolean|tureen.StoreConfig, soupName: string, success: fun(ok: "OK")?, failure: tureen.Failure?): integer?
 function smartstore.clearSoup(soupName, success, failure) end
 
 --- Inserts or updates entries, all of them or none. `upsertSoupEntriesWithExternalId` sends another path.
@@ -1034,7 +1064,7 @@ function smartstore.clearSoup(soupName, success, failure) end
 ---@param success fun(entries: table[])?
 ---@param failure tureen.Failure?
 ---@return integer? id  for tureen.cancel
----@overload fun(storeConfig: boolean|tureen.StoreConfig, soupName: string, entries: table[], success: fun(entries: table[])?, failure: tureen.Failure?)
+---@overload fun(storeConfig: boolean|tureen.StoreConfig, soupName: string, entries: table[], success: fun(entries: table[])?, failure: tureen.Failure?): integer?
 function smartstore.upsertSoupEntries(soupName, entries, success, failure) end
 
 --- Inserts or updates entries, all of them or none. `upsertSoupEntriesWithExternalId` sends another path.
@@ -1044,7 +1074,7 @@ function smartstore.upsertSoupEntries(soupName, entries, success, failure) end
 ---@param success fun(entries: table[])?
 ---@param failure tureen.Failure?
 ---@return integer? id  for tureen.cancel
----@overload fun(storeConfig: boolean|tureen.StoreConfig, soupName: string, entries: table[], externalIdPath: string, success: fun(entries: table[])?, failure: tureen.Failure?)
+---@overload fun(storeConfig: boolean|tureen.StoreConfig, soupName: string, entries: table[], externalIdPath: string, success: fun(entries: table[])?, failure: tureen.Failure?): integer?
 function smartstore.upsertSoupEntriesWithExternalId(soupName, entries, externalIdPath, success, failure) end
 
 --- Entries by their ids; those that are not there are left out.
@@ -1053,7 +1083,7 @@ function smartstore.upsertSoupEntriesWithExternalId(soupName, entries, externalI
 ---@param success fun(entries: table[])?
 ---@param failure tureen.Failure?
 ---@return integer? id  for tureen.cancel
----@overload fun(storeConfig: boolean|tureen.StoreConfig, soupName: string, entryIds: integer[], success: fun(entries: table[])?, failure: tureen.Failure?)
+---@overload fun(storeConfig: boolean|tureen.StoreConfig, soupName: string, entryIds: integer[], success: fun(entries: table[])?, failure: tureen.Failure?): integer?
 function smartstore.retrieveSoupEntries(soupName, entryIds, success, failure) end
 
 --- Removes entries by their ids, or those on the first page of a query. One of the two arguments is needed.
@@ -1062,7 +1092,7 @@ function smartstore.retrieveSoupEntries(soupName, entryIds, success, failure) en
 ---@param success fun(ok: "OK")?
 ---@param failure tureen.Failure?
 ---@return integer? id  for tureen.cancel
----@overload fun(storeConfig: boolean|tureen.StoreConfig, soupName: string, entryIdsOrQuerySpec: integer[]|tureen.QuerySpec, success: fun(ok: "OK")?, failure: tureen.Failure?)
+---@overload fun(storeConfig: boolean|tureen.StoreConfig, soupName: string, entryIdsOrQuerySpec: integer[]|tureen.QuerySpec, success: fun(ok: "OK")?, failure: tureen.Failure?): integer?
 function smartstore.removeFromSoup(soupName, entryIdsOrQuerySpec, success, failure) end
 
 --- Opens a cursor on a query of one soup: exact, range, like or match.
@@ -1071,7 +1101,7 @@ function smartstore.removeFromSoup(soupName, entryIdsOrQuerySpec, success, failu
 ---@param success fun(cursor: tureen.Cursor)?
 ---@param failure tureen.Failure?
 ---@return integer? id  for tureen.cancel
----@overload fun(storeConfig: boolean|tureen.StoreConfig, soupName: string, querySpec: tureen.QuerySpec, success: fun(cursor: tureen.Cursor)?, failure: tureen.Failure?)
+---@overload fun(storeConfig: boolean|tureen.StoreConfig, soupName: string, querySpec: tureen.QuerySpec, success: fun(cursor: tureen.Cursor)?, failure: tureen.Failure?): integer?
 function smartstore.querySoup(soupName, querySpec, success, failure) end
 
 --- Opens a cursor on a smart SQL statement.
@@ -1079,7 +1109,7 @@ function smartstore.querySoup(soupName, querySpec, success, failure) end
 ---@param success fun(cursor: tureen.Cursor)?
 ---@param failure tureen.Failure?
 ---@return integer? id  for tureen.cancel
----@overload fun(storeConfig: boolean|tureen.StoreConfig, querySpec: tureen.QuerySpec, success: fun(cursor: tureen.Cursor)?, failure: tureen.Failure?)
+---@overload fun(storeConfig: boolean|tureen.StoreConfig, querySpec: tureen.QuerySpec, success: fun(cursor: tureen.Cursor)?, failure: tureen.Failure?): integer?
 function smartstore.runSmartQuery(querySpec, success, failure) end
 
 --- Another page of a cursor. `moveCursorToNextPage` and `moveCursorToPreviousPage` send it too.
@@ -1088,7 +1118,7 @@ function smartstore.runSmartQuery(querySpec, success, failure) end
 ---@param success fun(cursor: tureen.Cursor)?
 ---@param failure tureen.Failure?
 ---@return integer? id  for tureen.cancel
----@overload fun(storeConfig: boolean|tureen.StoreConfig, cursor: tureen.Cursor, index: integer, success: fun(cursor: tureen.Cursor)?, failure: tureen.Failure?)
+---@overload fun(storeConfig: boolean|tureen.StoreConfig, cursor: tureen.Cursor, index: integer, success: fun(cursor: tureen.Cursor)?, failure: tureen.Failure?): integer?
 function smartstore.moveCursorToPageIndex(cursor, index, success, failure) end
 
 --- The cursor on the next page; an error on the last one.
@@ -1096,7 +1126,7 @@ function smartstore.moveCursorToPageIndex(cursor, index, success, failure) end
 ---@param success fun(cursor: tureen.Cursor)?
 ---@param failure tureen.Failure?
 ---@return integer? id  for tureen.cancel
----@overload fun(storeConfig: boolean|tureen.StoreConfig, cursor: tureen.Cursor, success: fun(cursor: tureen.Cursor)?, failure: tureen.Failure?)
+---@overload fun(storeConfig: boolean|tureen.StoreConfig, cursor: tureen.Cursor, success: fun(cursor: tureen.Cursor)?, failure: tureen.Failure?): integer?
 function smartstore.moveCursorToNextPage(cursor, success, failure) end
 
 --- The cursor on the page before; an error on the first one.
@@ -1104,7 +1134,7 @@ function smartstore.moveCursorToNextPage(cursor, success, failure) end
 ---@param success fun(cursor: tureen.Cursor)?
 ---@param failure tureen.Failure?
 ---@return integer? id  for tureen.cancel
----@overload fun(storeConfig: boolean|tureen.StoreConfig, cursor: tureen.Cursor, success: fun(cursor: tureen.Cursor)?, failure: tureen.Failure?)
+---@overload fun(storeConfig: boolean|tureen.StoreConfig, cursor: tureen.Cursor, success: fun(cursor: tureen.Cursor)?, failure: tureen.Failure?): integer?
 function smartstore.moveCursorToPreviousPage(cursor, success, failure) end
 
 --- Closes a cursor; fine when it is closed.
@@ -1112,7 +1142,7 @@ function smartstore.moveCursorToPreviousPage(cursor, success, failure) end
 ---@param success fun(ok: "OK")?
 ---@param failure tureen.Failure?
 ---@return integer? id  for tureen.cancel
----@overload fun(storeConfig: boolean|tureen.StoreConfig, cursor: tureen.Cursor, success: fun(ok: "OK")?, failure: tureen.Failure?)
+---@overload fun(storeConfig: boolean|tureen.StoreConfig, cursor: tureen.Cursor, success: fun(ok: "OK")?, failure: tureen.Failure?): integer?
 function smartstore.closeCursor(cursor, success, failure) end
 
 --- Tells of committed changes until it is closed; need not be kept, and is not pending.
@@ -1120,7 +1150,7 @@ function smartstore.closeCursor(cursor, success, failure) end
 ---@param callback fun(change: tureen.Change)
 ---@param error tureen.Failure?
 ---@return tureen.Observer
----@overload fun(storeConfig: boolean|tureen.StoreConfig, soupNameOrQuerySpec: string|tureen.QuerySpec, callback: fun(change: tureen.Change), error: tureen.Failure?)
+---@overload fun(storeConfig: boolean|tureen.StoreConfig, soupNameOrQuerySpec: string|tureen.QuerySpec, callback: fun(change: tureen.Change), error: tureen.Failure?): tureen.Observer
 function smartstore.observe(soupNameOrQuerySpec, callback, error) end
 
 --- Ends an observer; nothing happens when there is none.
@@ -1128,21 +1158,21 @@ function smartstore.observe(soupNameOrQuerySpec, callback, error) end
 ---@param success fun(ok: "OK")?
 ---@param failure tureen.Failure?
 ---@return integer? id  for tureen.cancel
----@overload fun(storeConfig: boolean|tureen.StoreConfig, observer: tureen.Observer, success: fun(ok: "OK")?, failure: tureen.Failure?)
+---@overload fun(storeConfig: boolean|tureen.StoreConfig, observer: tureen.Observer, success: fun(ok: "OK")?, failure: tureen.Failure?): integer?
 function smartstore.closeObserver(observer, success, failure) end
 
 --- Size of the store on disk.
 ---@param success fun(bytes: integer)?
 ---@param failure tureen.Failure?
 ---@return integer? id  for tureen.cancel
----@overload fun(storeConfig: boolean|tureen.StoreConfig, success: fun(bytes: integer)?, failure: tureen.Failure?)
+---@overload fun(storeConfig: boolean|tureen.StoreConfig, success: fun(bytes: integer)?, failure: tureen.Failure?): integer?
 function smartstore.getDatabaseSize(success, failure) end
 
 --- Removes a store with all its soups.
 ---@param success fun(done: boolean)?
 ---@param failure tureen.Failure?
 ---@return integer? id  for tureen.cancel
----@overload fun(storeConfig: boolean|tureen.StoreConfig, success: fun(done: boolean)?, failure: tureen.Failure?)
+---@overload fun(storeConfig: boolean|tureen.StoreConfig, success: fun(done: boolean)?, failure: tureen.Failure?): integer?
 function smartstore.removeStore(success, failure) end
 
 --- Lists the signed-in user's stores.

@@ -10,7 +10,9 @@ VALUE_KEYS = {
 }
 FUNCTION_KEYS = {"action", "summary", "store", "waits", "answer", "parameters", "returns", "example"}
 PARAMETER_KEYS = {"name", "type", "optional", "meaning"}
-MODULE_KEYS = {"module", "require", "parent", "summary", "fields", "functions", "classes", "aliases"}
+MODULE_KEYS = {"module", "require", "parent", "summary", "fields", "functions", "classes", "aliases", "client"}
+CLASS_KEYS = {"summary", "parent", "call", "fields", "methods"}
+CLIENT_KEYS = {"require", "summary"}
 EVENT_KEYS = {"event", "summary", "when", "order", "detail", "sticky", "example"}
 
 
@@ -105,6 +107,11 @@ class Check:
         for owner, fields in members:
             for key, field in fields.items():
                 self.annotation(f"{where}: {owner}.{key}", field["type"])
+        for key, kind in module.get("classes", {}).items():
+            self.keys(f"{where}: {key}", kind, CLASS_KEYS)
+            if "call" in kind:
+                self.annotation(f"{where}: {key}", kind["call"])
+        self.keys(f"{where}: client", module.get("client", {}), CLIENT_KEYS)
         for alias, text in module.get("aliases", {}).items():
             self.annotation(f"{where}: {alias}", text)
 

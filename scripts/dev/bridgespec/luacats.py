@@ -22,7 +22,14 @@ def defined_names(spec):
     names = {"tureen.Success", "tureen.Failure"} | {kind["class"] for kind in spec.types.values()}
     for module in spec.modules.values():
         names |= {class_of(module), *module.get("classes", {}), *module.get("aliases", {})}
+        names |= {client_class(module)} if "client" in module else set()
     return names
+
+
+def client_class(module):
+    """The class of a module's client: its functions as they read inside a task. Where all of them wait, the module's own."""
+    waits = all(function.get("waits") for function in module["functions"].values() if "answer" in function)
+    return class_of(module) if waits else f"{class_of(module)}.Client"
 
 
 def annotation(spec, value):
@@ -63,6 +70,11 @@ def optional(text):
     return f"({text})?" if "|" in text or text.startswith("fun(") else f"{text}?"
 
 
+def is_raw(function):
+    """Whether it is exec, or alike."""
+    return [parameter["name"] for parameter in function.get("parameters", [])][:1] == ["service"]
+
+
 def parameters_of(function):
     """(name, type, meaning) of all parameters, the callbacks among them."""
     result = []
@@ -74,8 +86,7 @@ def parameters_of(function):
         success = ("success", f"fun({answer['name']}: {answer['type']})?", answer.get("meaning", ""))
         failure = ("failure", "tureen.Failure?", "")
         # The raw call has its callbacks in front.
-        result = [success, failure] + result if function.get("parameters", [{}])[0].get("name") == "service" else \
-            result + [success, failure]
+        result = [success, failure] + result if is_raw(function) else result + [success, failure]
     return result
 
 
@@ -86,6 +97,46 @@ def summary_of(spec, function):
     return spec.actions[f"{service.split('.')[-1]}/{action}"]["summary"]
 
 
+def awaited(function):
+    """What a call returns that waits by itself."""
+    answer = function["answer"]
+    return [{"type": f"{answer['type']}|nil", "name": answer["name"], "meaning": "what success gets, inside a task"},
+            {"type": "tureen.Error?", "name": "err"}]
+
+
+def returns_of(function):
+    if "returns" in function or "answer" not in function:
+        return function.get("returns", [])
+    return awaited(function) if function.get("waits") else [
+        {"type": "integer?", "name": "id", "meaning": "for tureen.cancel"}]
+
+
+def shorter_calls(function):
+    """The parameters of calls that leave optional ones out in front of their callbacks: from the end, or the first one."""
+    given = function.get("parameters", [])
+    calls = []
+    if "answer" in function and given and not is_raw(function):
+        starts = [given, given[1:]] if given[0].get("optional") and len(given) > 1 and not given[1].get("optional") else [given]
+        for start in starts:
+            while True:
+                calls.append(start)
+                if not start or not start[-1].get("optional"):
+                    break
+                start = start[:-1]
+    return [parameters_of({**function, "parameters": parameters}) for parameters in calls[1:]]
+
+
+def overloads(function):
+    """The other forms of a call, as types: without optional parameters, and with the store in front."""
+    parameters, shorter = parameters_of(function), shorter_calls(function)
+    store = [("storeConfig", "boolean|tureen.StoreConfig", "")]
+    forms = shorter + ([store + form for form in [parameters] + shorter] if function.get("store") else [])
+    returned = ", ".join(value["type"] for value in returns_of(function))
+    for form in forms:
+        listed = ", ".join(f"{key}: {kind}" for key, kind, _ in form)
+        yield f"---@overload fun({listed})" + (f": {returned}" if returned else "")
+
+
 def definition(spec, table, separator, name, function):
     lines = wrapped(summary_of(spec, function))
     parameters = parameters_of(function)
@@ -93,29 +144,20 @@ def definition(spec, table, separator, name, function):
         lines.append("---@generic T: table")
     for key, kind, meaning in parameters:
         lines.append(with_meaning(f"---@param {key} {kind}", meaning))
-    returns = function.get("returns")
-    if returns is None and function.get("waits"):
-        answer = function["answer"]
-        returns = [{"type": f"{answer['type']}|nil", "name": answer["name"], "meaning": "what success gets, inside a task"},
-                   {"type": "tureen.Error?", "name": "err"}]
-    elif returns is None and "answer" in function:
-        returns = [{"type": "integer?", "name": "id", "meaning": "for tureen.cancel"}]
-    for value in returns or []:
+    for value in returns_of(function):
         lines.append(with_meaning(f"---@return {value['type']} {value.get('name', '')}".rstrip(), value.get("meaning", "")))
-    if function.get("store"):
-        listed = ", ".join(f"{key}: {kind}" for key, kind, _ in parameters)
-        lines.append(f"---@overload fun(storeConfig: boolean|tureen.StoreConfig{', ' if listed else ''}{listed})")
+    if separator != ":":
+        lines += overloads(function)
     arguments = ", ".join(key for key, _, _ in parameters)
-    if name == "":
-        lines.append(f"function {table}({arguments}) end")
-    else:
-        lines.append(f"function {table}{separator}{name}({arguments}) end")
+    lines.append(f"function {table}{separator if name else ''}{name}({arguments}) end")
     return lines
 
 
-def class_lines(name, parent, summary, fields):
+def class_lines(name, parent, summary, fields, call=None):
     lines = wrapped(summary)
     lines.append(f"---@class {name}" + (f": {parent}" if parent else ""))
+    if call:
+        lines.append(f"---@overload {call}")
     lines += [with_meaning(f"---@field {key} {field['type']}", field.get("meaning", "")) for key, field in fields.items()]
     return lines
 
@@ -138,18 +180,45 @@ def module_lines(spec, module):
     for alias, text in module.get("aliases", {}).items():
         lines += [f"---@alias {alias} {text}", ""]
     for name, kind in module.get("classes", {}).items():
-        lines += class_lines(name, kind.get("parent"), kind.get("summary", ""), kind.get("fields", {}))
+        lines += class_lines(name, kind.get("parent"), kind.get("summary", ""), kind.get("fields", {}), kind.get("call"))
         if "methods" in kind:
             lines.append(f"local {name.split('.')[-1]} = {{}}")
         lines.append("")
-    if "" not in module["functions"]:
-        lines += class_lines(class_of(module), module.get("parent"), module["summary"], module.get("fields", {}))
-        lines.append(f"local {table} = {{{' json = {} ' if table == 'tureen' else ''}}}")
-    else:
-        lines += wrapped(module["summary"]) + [f"local {table}"]
+    lines += class_lines(class_of(module), module.get("parent"), module["summary"], module.get("fields", {}))
+    lines.append(f"local {table} = {{{' json = {} ' if table == 'tureen' else ''}}}")
     for owner, separator, name, function in functions(module):
         lines += [""] + definition(spec, owner.split(".")[-1] if owner else table, separator, name, function)
     return lines + [""]
+
+
+def module_text(module, name):
+    """The file that `require` of this name finds: the value has the module's class."""
+    value = module["module"]
+    kind = class_of(module) if name in module["require"] else client_class(module)
+    return "\n".join([f"---@meta {name}", MADE, "", f"---@type {kind}", f"local {value}", f"return {value}", ""])
+
+
+def client_text(spec, module):
+    """The file of a client: the functions that answer, without their callbacks, and those that return at once."""
+    kind = client_class(module)
+    lines = [f"---@meta {module['client']['require'][0]}", MADE, ""]
+    lines += class_lines(kind, None, module["client"]["summary"], {}) + ["local client = {}"]
+    for name, function in module["functions"].items():
+        if "answer" in function:
+            function = {**function, "summary": summary_of(spec, function), "returns": awaited(function)}
+            del function["answer"]
+        elif "action" in function:
+            continue  # it answers again and again
+        lines += [""] + definition(spec, "client", ".", name, function)
+    return "\n".join(lines + ["", "return client", ""])
+
+
+def function_text(spec, module, name):
+    """The file of a module that is a function."""
+    value = module["module"]
+    lines = definition(spec, value, "", "", module["functions"][""])
+    lines[-1] = f"local {lines[-1]}"
+    return "\n".join([f"---@meta {name}", MADE, "", *lines, "", f"return {value}", ""])
 
 
 def text(spec, file):
@@ -160,6 +229,25 @@ def text(spec, file):
     first = ["tureen"] if file == "tureen" else list(FORCE)
     others = [] if file == "force" else [name for name in spec.modules if name not in FORCE and name != "tureen"]
     for name in first + others:
-        lines += module_lines(spec, spec.modules[name])
+        if "" not in spec.modules[name]["functions"]:
+            lines += module_lines(spec, spec.modules[name])
     lines.append(f"return {file}")
     return "\n".join(lines) + "\n"
+
+
+def files(spec):
+    """Path in the library -> text. What can be required has a file by its name, where any server finds it."""
+    made = {f"{file}.lua": text(spec, file) for file in HEAD}
+    for module in spec.modules.values():
+        client = module.get("client", {}).get("require", [])
+        for name in module["require"] + client:
+            if name in ("tureen", "tureen.force"):
+                continue  # the two above say so themselves
+            if "" in module["functions"]:
+                content = function_text(spec, module, name)
+            elif name in client[:1] and client_class(module) != class_of(module):
+                content = client_text(spec, module)
+            else:
+                content = module_text(module, name)
+            made[name.replace(".", "/") + ".lua"] = content
+    return made

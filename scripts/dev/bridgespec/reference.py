@@ -65,6 +65,9 @@ def function_lines(spec, module, owner, separator, name, function):
 def module_lines(spec, module):
     lines = [f"## {class_of(module)}", "", module["summary"], "", "`require` finds it as " +
              ", ".join(code(name) for name in module["require"]) + ".", ""]
+    if "client" in module:
+        client = module["client"]
+        lines += [", ".join(code(name) for name in client["require"]) + f": {client['summary']}", ""]
     for name, field in module.get("fields", {}).items():
         lines.append(f"- {code(name)}: {code(field['type'])}" + (f"; {field['meaning']}" if field.get("meaning") else ""))
     if module.get("fields"):

@@ -1,0 +1,6 @@
+---@meta com.salesforce.plugin.mobilesync
+-- Made by scripts/dev/spec from bridge-spec: change that, then run it.
+
+---@type tureen.mobilesync
+local mobilesync
+return mobilesync

@@ -1,0 +1,6 @@
+---@meta com.salesforce.plugin.network
+-- Made by scripts/dev/spec from bridge-spec: change that, then run it.
+
+---@type tureen.network
+local network
+return network

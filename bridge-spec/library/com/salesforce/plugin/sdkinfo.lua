@@ -1,0 +1,6 @@
+---@meta com.salesforce.plugin.sdkinfo
+-- Made by scripts/dev/spec from bridge-spec: change that, then run it.
+
+---@type tureen.sdkinfo
+local sdkinfo
+return sdkinfo

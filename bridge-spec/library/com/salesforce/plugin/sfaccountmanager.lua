@@ -1,0 +1,6 @@
+---@meta com.salesforce.plugin.sfaccountmanager
+-- Made by scripts/dev/spec from bridge-spec: change that, then run it.
+
+---@type tureen.sfaccountmanager
+local sfaccountmanager
+return sfaccountmanager

@@ -1,0 +1,6 @@
+---@meta tureen.bootstrap
+-- Made by scripts/dev/spec from bridge-spec: change that, then run it.
+
+---@type tureen.bootstrap
+local bootstrap
+return bootstrap

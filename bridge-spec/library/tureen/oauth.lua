@@ -1,0 +1,6 @@
+---@meta tureen.oauth
+-- Made by scripts/dev/spec from bridge-spec: change that, then run it.
+
+---@type tureen.oauth
+local oauth
+return oauth
