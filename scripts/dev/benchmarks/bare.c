@@ -1,4 +1,5 @@
-/* bare URL DATABASE: the least work that a sync down of contacts can be, to measure the host against.
+/* bare URL [DATABASE]: the least work that a sync down of contacts can be, to measure the host against. Without a database it
+ * fetches only.
  *
  * libcurl fetches a page, scan.h slices it, SQLite gets each record's text with the local fields spliced in front, the same
  * text and the same five indexes as a soup's. An empty table: plain INSERTs, the indexes afterwards. A full one: each record
@@ -170,12 +171,8 @@ static void fetch(CURL *curl, const char *url, bench_buffer *body) {
   memset(body->bytes + body->length, 0, 8);
 }
 
-int main(int argc, char **argv) {
-  if (argc != 3) bench_die("usage: bare URL DATABASE");
-  store s = {0};
-  open_store(&s, argv[2]);
-  int is_first_load = s.next_id == 1;
-  if (!is_first_load) s.find = prepare(s.db, "SELECT id, c1, c2, c3, c4 FROM soup WHERE c0=?");
+/* Fetches all pages, one after the other, and stores them unless `s` is null. Returns how many records came. */
+static size_t sync_down(const char *server, store *s) {
   CURL *curl = curl_easy_init();
   bench_buffer body = {0};
   bench_page page = {0};
@@ -184,19 +181,33 @@ int main(int argc, char **argv) {
   curl_easy_setopt(curl, CURLOPT_WRITEDATA, &body);
   curl_easy_setopt(curl, CURLOPT_BUFFERSIZE, 262144L);
   char url[4096];
-  snprintf(url, sizeof url, "%s/services/data/v66.0/query?q=SELECT+Id+FROM+Contact", argv[1]);
+  snprintf(url, sizeof url, "%s/services/data/v66.0/query?q=SELECT+Id+FROM+Contact", server);
   size_t records = 0;
   do {
     fetch(curl, url, &body);
     scan_page(body.bytes, body.length, &page);
-    snprintf(url, sizeof url, "%s%.*s", argv[1], (int)page.next.length, page.next.length ? page.next.bytes : "");
-    store_page(&s, &page);
+    snprintf(url, sizeof url, "%s%.*s", server, (int)page.next.length, page.next.length ? page.next.bytes : "");
+    if (s) store_page(s, &page);
     records += page.count;
   } while (page.next.length > 0);
+  curl_easy_cleanup(curl);
+  return records;
+}
+
+static size_t sync_into(const char *server, const char *path) {
+  store s = {0};
+  open_store(&s, path);
+  int is_first_load = s.next_id == 1;
+  if (!is_first_load) s.find = prepare(s.db, "SELECT id, c1, c2, c3, c4 FROM soup WHERE c0=?");
+  size_t records = sync_down(server, &s);
   if (is_first_load) make_indexes(&s);
   for (sqlite3_stmt *open; (open = sqlite3_next_stmt(s.db, NULL));) sqlite3_finalize(open);
   if (sqlite3_close(s.db)) bench_die("close: %s", sqlite3_errmsg(s.db));
-  curl_easy_cleanup(curl);
-  printf("{\"records\":%zu}\n", records);
+  return records;
+}
+
+int main(int argc, char **argv) {
+  if (argc != 2 && argc != 3) bench_die("usage: bare URL [DATABASE]");
+  printf("{\"records\":%zu}\n", argc == 3 ? sync_into(argv[1], argv[2]) : sync_down(argv[1], NULL));
   return 0;
 }

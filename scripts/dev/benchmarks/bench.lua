@@ -4,31 +4,20 @@
 -- Started by scripts/dev/bench; needs the module benchclock, which that builds.
 local tureen = require "tureen"
 local clock = require "benchclock"
+local tools = require "benchtools"
 local smartstore, mobilesync = tureen.smartstore, tureen.mobilesync
 
 local TICK = 0.010
 local SYNC = "benchmark"
-local target = {
-  type = "soql",
-  query = "SELECT Id, FirstName, LastName, Email, Phone, Title, Department, MailingStreet, AccountId, Score__c, "
-    .. "DoNotCall, LastModifiedDate FROM Contact",
-}
-
 local outcome
 
 local function work()
-  local function check(value, err)
-    if value == nil then error(err, 0) end
-    return value
-  end
-  check(tureen.await(smartstore.registerSoup, "contacts", {
-    { path = "Id", type = "string" }, { path = "LastName", type = "string" }, { path = "AccountId", type = "string" },
-    { path = "__local__", type = "string" }, { path = "__sync_id__", type = "integer" },
-  }))
+  local check = tools.check
+  check(tureen.await(smartstore.registerSoup, "contacts", tools.specs))
   local known = check(tureen.await(mobilesync.getSyncStatus, SYNC))
   local sync
   if known == tureen.null then
-    sync = check(tureen.await(mobilesync.syncDown, target, "contacts", { mergeMode = "OVERWRITE" }, SYNC))
+    sync = check(tureen.await(mobilesync.syncDown, tools.target, "contacts", { mergeMode = "OVERWRITE" }, SYNC))
   else
     sync = check(tureen.await(mobilesync.reSync, SYNC))
   end

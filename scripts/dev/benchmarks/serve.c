@@ -1,11 +1,14 @@
 /* serve [--port N] [--delay MS] DIRECTORY...
  *
  * A pretend org on loopback that answers queries with files: HTTP/1.1, kept connections, one thread each, sendfile. Prints
- * its port. It serves the first directory until `GET /bench/use/2` says the second, so that a client meets one org.
+ * its port.
  *   POST /services/oauth2/token            any credentials are good
  *   GET  /services/data/vNN.0/query?q=...  the first page
  *   GET  /services/data/vNN.0/query/X-N    the page that starts at record N
- * --delay waits before each page, as a far-away org would. */
+ * --delay waits before each page, as a far-away org would. Commands while it runs, so that a client meets one org:
+ *   GET  /bench/use/N     serves the N-th directory from now on, in place of the first
+ *   GET  /bench/delay/MS  waits so long from now on
+ *   GET  /bench/requests  `sign-ins pages others`: the requests since it was asked this the last time, commands not counted */
 #include "bench.h"
 
 #include <arpa/inet.h>
@@ -24,8 +27,8 @@
 enum { REQUEST_BYTES = 1 << 16 };
 
 static char **directories;
-static int directory_count, delay_ms, port;
-static atomic_int current;
+static int directory_count, port;
+static atomic_int current, delay_ms, sign_ins, pages, others;
 
 typedef struct {
   char method[8], target[REQUEST_BYTES / 2];
@@ -58,7 +61,8 @@ static int send_page(int fd, unsigned long long offset) {
     if (file >= 0) close(file);
     return send_text(fd, "404 Not Found", "[{\"message\":\"no such page\",\"errorCode\":\"INVALID_QUERY_LOCATOR\"}]");
   }
-  if (delay_ms) nanosleep(&(struct timespec){delay_ms / 1000, delay_ms % 1000 * 1000000L}, NULL);
+  int wait_ms = atomic_load(&delay_ms);
+  if (wait_ms) nanosleep(&(struct timespec){wait_ms / 1000, wait_ms % 1000 * 1000000L}, NULL);
   int n = snprintf(head, sizeof head,
                    "HTTP/1.1 200 OK\r\nContent-Type: application/json;charset=UTF-8\r\nContent-Length: %lld\r\n\r\n",
                    (long long)info.st_size);
@@ -78,20 +82,39 @@ static int send_token(int fd) {
   return send_text(fd, "200 OK", body);
 }
 
-static int answer(int fd, const request_line *request) {
-  const char *target = request->target, *query = strstr(target, "/query");
-  if (strncmp(target, "/bench/use/", 11) == 0) {
-    int wanted = atoi(target + 11);
-    if (wanted < 1 || wanted > directory_count) return send_text(fd, "404 Not Found", "[]");
-    atomic_store(&current, wanted - 1);
+/* What stands after /bench/. */
+static int answer_command(int fd, const char *command) {
+  char counts[96];
+  int number = 0;
+  if (sscanf(command, "use/%d", &number) == 1 && number >= 1 && number <= directory_count) {
+    atomic_store(&current, number - 1);
     return send_text(fd, "200 OK", "{}");
   }
-  if (strncmp(target, "/services/oauth2/token", 22) == 0) return send_token(fd);
-  if (query && (query[6] == '?' || query[6] == 0)) return send_page(fd, 0);
-  if (query && query[6] == '/') {
-    const char *dash = strrchr(query, '-');
-    return send_page(fd, dash ? strtoull(dash + 1, NULL, 10) : 0);
+  if (sscanf(command, "delay/%d", &number) == 1 && number >= 0) {
+    atomic_store(&delay_ms, number);
+    return send_text(fd, "200 OK", "{}");
   }
+  if (strcmp(command, "requests") != 0) return send_text(fd, "404 Not Found", "[]");
+  snprintf(counts, sizeof counts, "%d %d %d\n", atomic_exchange(&sign_ins, 0), atomic_exchange(&pages, 0),
+           atomic_exchange(&others, 0));
+  return send_text(fd, "200 OK", counts);
+}
+
+static int answer_query(int fd, const char *query) {
+  const char *dash = query[6] == '/' ? strrchr(query, '-') : NULL;
+  atomic_fetch_add(&pages, 1);
+  return send_page(fd, dash ? strtoull(dash + 1, NULL, 10) : 0);
+}
+
+static int answer(int fd, const request_line *request) {
+  const char *target = request->target, *query = strstr(target, "/query");
+  if (strncmp(target, "/bench/", 7) == 0) return answer_command(fd, target + 7);
+  if (strncmp(target, "/services/oauth2/token", 22) == 0) {
+    atomic_fetch_add(&sign_ins, 1);
+    return send_token(fd);
+  }
+  if (query && (query[6] == '?' || query[6] == '/' || query[6] == 0)) return answer_query(fd, query);
+  atomic_fetch_add(&others, 1);
   if (strcmp(target, "/services/data") == 0 || strcmp(target, "/services/data/") == 0)
     return send_text(fd, "200 OK", "[{\"label\":\"Benchmark\",\"url\":\"/services/data/v66.0\",\"version\":\"66.0\"}]");
   return send_text(fd, "404 Not Found",

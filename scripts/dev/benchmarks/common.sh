@@ -1,0 +1,57 @@
+# What bench and bench-sync have in common: the folder they work in, the C programs, the page server, the account. Both source it
+# with these set: `tool`, its own name in messages; `root`; `sources`, this folder; `tureen`, the release binary.
+
+work=$(mktemp -d "${TMPDIR:-/tmp}/tureen-$tool.XXXXXX")
+children=()
+cleanup() {
+  [ ${#children[@]} = 0 ] || kill "${children[@]}" 2>/dev/null || true
+  rm -rf "$work"
+}
+trap cleanup EXIT
+fail() { echo "$tool: $*" >&2; exit 1; }
+
+# end_child PROCESS: asks a child to end and waits for it; its exit status.
+end_child() {
+  local child others=()
+  for child in "${children[@]}"; do [ "$child" = "$1" ] || others+=("$child"); done
+  children=("${others[@]}")
+  kill "$1"
+  wait "$1"
+}
+
+# compile PROGRAM FLAGS...: builds a C program of this folder.
+compile() { gcc -std=c11 -O2 -Wall -Wextra -D_GNU_SOURCE "$sources/$1.c" -o "$work/$1" "${@:2}"; }
+
+# compile_library NAME FLAGS...: the same, as a library.
+compile_library() {
+  gcc -std=c11 -O2 -Wall -Wextra -D_GNU_SOURCE -shared -fPIC -I/usr/include/lua5.4 "$sources/$1.c" -o "$work/$1.so" "${@:2}"
+}
+
+# The release binary, unless the caller named one.
+build_tureen() {
+  [ -n "${TUREEN:-}" ] || swift build -c release --product tureen >"$work/build.log" 2>&1 ||
+    { tail -40 "$work/build.log" >&2; fail "the release build failed"; }
+}
+
+# await_file FILE WHAT: until the file holds something.
+await_file() {
+  for _ in $(seq 200); do [ ! -s "$1" ] || return 0; sleep 0.05; done
+  fail "$2 does not start"
+}
+
+# start_pages DELAY DIRECTORY...: serves folders of pages at $url, the first of them until use_pages says another.
+start_pages() {
+  "$work/serve" --delay "$1" "${@:2}" >"$work/port" &
+  children+=($!)
+  await_file "$work/port" "the page server"
+  url=http://127.0.0.1:$(cat "$work/port")
+}
+
+# tell_server PATH: its answer to a command.
+tell_server() { curl -fsS "$url/bench/$1"; }
+
+use_pages() { tell_server "use/$1" >"$work/switched"; }
+
+export LUA_CPATH="$work/?.so;;" LUA_PATH="$sources/?.lua;;"
+export TUREEN_CLIENT_ID=benchmark TUREEN_CLIENT_SECRET=benchmark TUREEN_USERNAME=bench@example.com TUREEN_PASSWORD=benchmark
+unset TUREEN_HOME TUREEN_ORG TUREEN_CREDENTIALS

@@ -1,0 +1,52 @@
+# The table of bench-sync. Reads lines `name value`; of a name that comes several times the median counts.
+
+function sort_values(values, n,    i, j, moved) {
+  for (i = 2; i <= n; i++) {
+    moved = values[i]
+    for (j = i - 1; j >= 1 && values[j] > moved; j--) values[j + 1] = values[j]
+    values[j + 1] = moved
+  }
+}
+
+function median(name,    values, n, i) {
+  n = counts[name]
+  for (i = 1; i <= n; i++) values[i] = kept[name, i]
+  sort_values(values, n)
+  return n % 2 ? values[(n + 1) / 2] : (values[n / 2] + values[n / 2 + 1]) / 2
+}
+
+function ratio(a, b) { return b > 0 ? a / b : 0 }
+
+# One row: what was measured, how it is shown, and what it must be.
+function row(what, shown, target, holds) { printf "%-58s %-36s %s: %s\n", what, shown, target, holds ? "PASS" : "FAIL" }
+
+function percentiles(name) {
+  return sprintf("p99 %.2f, median %.2f, longest %.1f ms", median(name "_p99"), median(name "_median"), median(name "_longest"))
+}
+
+function times(what, name) {
+  row(what " (" median(name "_count") ")", percentiles(name), "p99 under 5 ms", median(name "_p99") < 5)
+}
+
+{ kept[$1, ++counts[$1]] = $2 + 0 }
+
+END {
+  printf "\n%d contacts in pages of 2,000, median of %d; CPU is user and kernel of the whole process\n\n", records, rounds
+  r = ratio(median("delayed_ours"), median("delayed_fetch"))
+  row("100 ms a page: wall beside fetching alone", sprintf("%.2f s / %.2f s = %.3f", median("delayed_ours"), median("delayed_fetch"), r), \
+    "at most 1.10", r <= 1.1)
+  r = ratio(median("together_4"), median("together_1"))
+  row("100 ms a page: four syncs at once beside one", sprintf("%.2f s / %.2f s = %.2f", median("together_4"), median("together_1"), r), \
+    "at most 1.30", r <= 1.3)
+  row("nothing changed: requests beside sign-in", sprintf("%d (sign-ins: %d)", median("unchanged_requests"), median("unchanged_sign_ins")), \
+    "1", median("unchanged_requests") == 1)
+  row("nothing changed: CPU", sprintf("%.3f s", median("unchanged_cpu")), "under 0.05 s", median("unchanged_cpu") < 0.05)
+  times("look-ups by Id during the first load", "first")
+  times("look-ups by Id while every record is edited", "again")
+  times("commit to observer", "observed")
+  times("commit of a page to the sync's callback", "synced")
+  row("upload of " median("upload_succeeded") " records: requests", sprintf("%d", median("upload_requests")), "50", \
+    median("upload_requests") == 50 && median("upload_succeeded") == 10000)
+  printf "%-58s %.0f records/s, CPU %.2f s\n", "upload: speed against the sandbox org", \
+    ratio(median("upload_succeeded"), median("upload_seconds")), median("upload_cpu")
+}
