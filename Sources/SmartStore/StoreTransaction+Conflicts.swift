@@ -118,4 +118,16 @@ extension StoreTransaction {
     let found = try connection.firstValue("SELECT owner FROM \(soup.table) WHERE id = ?", [.integer(id)])
     if found != .integer(owner) { try writer(name).join(id, owner) }
   }
+
+  /// Removes an entry that stands for the same record as another: the syncs that brought it own that one, too.
+  package func absorb(_ other: Int64, into id: Int64, in name: String) throws {
+    let soup = try self.soup(name)
+    let owners = try ids(
+      """
+      SELECT owner FROM \(soup.table) WHERE id = ?1 AND owner IS NOT NULL
+      UNION SELECT owner FROM soup_members WHERE soup = ?2 AND entry = ?1
+      """, [.integer(other), .integer(soup.number)])
+    for owner in owners { try join(id, in: name, owner: owner) }
+    try remove(CollectionOfOne(other), from: name)
+  }
 }

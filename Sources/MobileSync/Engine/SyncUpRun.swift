@@ -236,11 +236,12 @@ extension SyncUpRun {
     let answers = upload.answers, unsettled = upload.unsettled, idField = target.fields.id, batch = upload.batch
     let percent = ProgressCounter.percent(counter.done + answers.count, of: counter.total)
     let settled = upload.creates.map(\.entryId).filter { !unsettled.contains($0) }
+    let updated = Set(answers.filter { $0.sent.action == .update }.map(\.sent.entryId))
     try await record.save(.synced) { transaction, state in
       for answer in answers {
-        try transaction.writeBack(answer.sent, answer.outcome, answer.result, in: state.soupName, idField: idField) {
-          batch.sentFields(answer.sent)
-        }
+        try transaction.writeBack(
+          answer.sent, answer.outcome, answer.result, in: state.soupName, idField: idField, updated: updated
+        ) { batch.sentFields(answer.sent) }
         state.counts.count(answer.outcome)
       }
       try transaction.settle(settled, in: state.soupName)

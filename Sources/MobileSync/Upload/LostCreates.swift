@@ -183,10 +183,12 @@ extension StoreTransaction {
   }
 
   /// Writes what an answer means for its row.
-  /// - Parameter sentFields: What the server has of it now, where the answer is a good one; nil when that is not known.
+  /// - Parameters:
+  ///   - updated: Entries whose updates travelled with it.
+  ///   - sentFields: What the server has of it now, where the answer is a good one; nil when that is not known.
   func writeBack(
     _ sent: SentRecord, _ outcome: UploadOutcome, _ result: UploadResult, in soup: String, idField: String,
-    sentFields: (() -> JSONObject)? = nil
+    updated: Set<Int64> = [], sentFields: (() -> JSONObject)? = nil
   ) throws {
     let entry = try entry(sent.entryId, in: soup)
     let change = WriteBack.change(
@@ -199,6 +201,9 @@ extension StoreTransaction {
     }
     if outcome == .succeeded, let sentFields, let entry, entry.version != sent.version {
       try raiseBase(of: sent, in: soup, by: sentFields(), result.id.map { [idField: .string($0)] } ?? [:])
+    }
+    if outcome == .succeeded, sent.action == .create || sent.action == .upsert, let id = result.id {
+      try takeIn(doublesOf: sent.entryId, recordId: id, in: soup, idField: idField, updated: updated)
     }
   }
 
