@@ -112,6 +112,12 @@ package class StoreSnapshot {
     return try ids("SELECT id FROM \(soup.table) WHERE \(soup.expression(path)) = ? ORDER BY id", [value])
   }
 
+  /// Ids of the entries that have nothing at `path` (indexed or not), ascending.
+  package func entryIds(in soup: String, without path: String) throws -> [Int64] {
+    let soup = try self.soup(soup)
+    return try ids("SELECT id FROM \(soup.table) WHERE \(soup.expression(path)) IS NULL ORDER BY id", [])
+  }
+
   /// Ids of the entries with local changes, ascending.
   package func dirtyEntryIds(in soup: String) throws -> [Int64] {
     let soup = try self.soup(soup)

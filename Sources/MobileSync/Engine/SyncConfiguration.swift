@@ -33,6 +33,10 @@ public struct SyncConfiguration: Sendable {
   /// all its retries. Only matters to other machines: on this one a dead process is recognised at once.
   public var leaseMs: Int64 = 900_000
 
+  /// How many syncs without a name are kept after they ended, the ones that ran last; a tenth more may stand there for a while. A
+  /// script that stores an id finds its sync for long, and one that runs every minute does not fill the store.
+  public var unnamedSyncs = 1000
+
   /// Runs what targets of the type `custom` name; without it such a sync ends FAILED.
   public var customTargets: (any CustomTargetRunner)?
 

@@ -100,7 +100,7 @@ extension SyncManager {
     do {
       let start = try store.writeBlocking(.synced) { transaction in
         var state = state
-        try SyncsSoup.insert(&state, in: transaction)
+        try add(&state, in: transaction)
         // Before anybody else can see the row.
         try reserve(state.id, control)
         reserved = state.id

@@ -125,7 +125,7 @@ public final class SyncManager: Sendable {
     let new = state
     state = try store.writeBlocking(.synced) { transaction in
       var state = new
-      try SyncsSoup.insert(&state, in: transaction)
+      try add(&state, in: transaction)
       return state
     }
   }
