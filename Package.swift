@@ -82,7 +82,7 @@ let package = Package(
     // The line editor of `tureen repl` is libedit: history, keys and widths of characters are solved there. BSD licence;
     // readline's is not ours.
     .target(name: "CRepl", exclude: ["repl.lua", "values.lua"], linkerSettings: [.linkedLibrary("edit")]),
-    .target(name: "TestSupport", dependencies: ["Database", "SmartStore", "RestClient", "MobileSync", "JSON"]),
+    .target(name: "TestSupport", dependencies: ["Database", "SmartStore", "RestClient", "MobileSync", "JSON", log]),
     .testTarget(name: "RecordScanTests", dependencies: ["RecordScan", "JSON", "TestSupport"]),
     .testTarget(name: "JSONTests", dependencies: ["JSON"]),
     .testTarget(name: "DatabaseTests", dependencies: ["Database", "TestSupport"]),

@@ -2,6 +2,7 @@ import JSON
 import RestClient
 import SandboxOrg
 import SmartStore
+import TestSupport
 import Testing
 
 @testable import MobileSync
@@ -160,6 +161,20 @@ import Testing
     }
     try bench.manager.syncDown(target: SyncBench.accounts, soupName: "accounts", onUpdate: recorder.listener)
     #expect(await recorder.ended().status == .done)
+    await bench.close()
+  }
+
+  /// Which of the changed records come depends on the limit: nobody should have to find that out.
+  @Test func reSync_limitedQuery_isWarnedOf() async throws {
+    let log = RecordedLog()
+    var configuration = SyncBench.configuration
+    configuration.logger = log.logger
+    let bench = try await SyncBench(accounts: 2, configuration: configuration)
+    let target: JSONObject = ["type": "soql", "query": "SELECT Id, Name FROM Account LIMIT 1"]
+    let first = try await bench.manager.syncDown(target: target, soupName: "accounts")
+    #expect(first.status == .done && !log.text.contains("LIMIT"))
+    #expect(try await bench.manager.reSync(.id(first.id)).status == .done)
+    #expect(log.text.contains("warning a re-sync of a query with LIMIT or OFFSET"))
     await bench.close()
   }
 }

@@ -25,34 +25,6 @@ final class RecordedTraces: RestObserver {
   func requestFinished(_ trace: RestTrace) { traces.withLock { $0.append(trace) } }
 }
 
-/// Keeps every line of a logger, metadata included.
-final class RecordedLog: Sendable {
-  private let lines = Mutex<[String]>([])
-
-  var text: String { lines.withLock { $0.joined(separator: "\n") } }
-
-  var logger: Logger {
-    var logger = Logger(label: "test") { _ in Handler(log: self) }
-    logger.logLevel = .trace
-    return logger
-  }
-
-  private struct Handler: LogHandler {
-    let log: RecordedLog
-    var logLevel = Logger.Level.trace
-    var metadata: Logger.Metadata = [:]
-
-    subscript(metadataKey key: String) -> Logger.Metadata.Value? {
-      get { metadata[key] }
-      set { metadata[key] = newValue }
-    }
-
-    func log(event: LogEvent) {
-      log.lines.withLock { $0.append("\(event.level) \(event.message) \(event.metadata ?? [:])") }
-    }
-  }
-}
-
 func session(_ server: ScriptedServer, token: String = "token-1", refresh: String? = "refresh-1") -> Session {
   Session(
     accessToken: token, refreshToken: refresh, instanceURL: server.url, userId: "005U", orgId: "00DO",

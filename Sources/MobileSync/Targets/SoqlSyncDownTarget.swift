@@ -80,7 +80,11 @@ struct SoqlSyncDownTarget: SyncDownTarget {
   // MARK: Fetching
 
   func start(since: Int64, in context: FetchContext) async throws -> SyncDownPage? {
-    try await QueryPages.first(
+    if since > 0, SOQLQuery(query).isLimited {
+      context.configuration.logger.warning(
+        "a re-sync of a query with LIMIT or OFFSET brings so many of the changed records, which need not be all: \(query)")
+    }
+    return try await QueryPages.first(
       context.client.requests.query(soql: query(since: since), batchSize: maxBatchSize), in: context)
   }
 

@@ -1,0 +1,34 @@
+import Logging
+import Synchronization
+
+/// Keeps every line of a logger, metadata included.
+public final class RecordedLog: Sendable {
+  private let lines = Mutex<[String]>([])
+
+  public init() {}
+
+  /// All lines so far.
+  public var text: String { lines.withLock { $0.joined(separator: "\n") } }
+
+  /// Writes here, whatever the level.
+  public var logger: Logger {
+    var logger = Logger(label: "test") { _ in Handler(log: self) }
+    logger.logLevel = .trace
+    return logger
+  }
+
+  private struct Handler: LogHandler {
+    let log: RecordedLog
+    var logLevel = Logger.Level.trace
+    var metadata: Logger.Metadata = [:]
+
+    subscript(metadataKey key: String) -> Logger.Metadata.Value? {
+      get { metadata[key] }
+      set { metadata[key] = newValue }
+    }
+
+    func log(event: LogEvent) {
+      log.lines.withLock { $0.append("\(event.level) \(event.message) \(event.metadata ?? [:])") }
+    }
+  }
+}
