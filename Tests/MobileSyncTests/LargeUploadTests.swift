@@ -1,3 +1,4 @@
+import Dispatch
 import JSON
 import SmartStore
 import Synchronization
@@ -42,31 +43,55 @@ import Testing
     await bench.close()
   }
 
-  /// The next batch is read while one is on its way: an edit of that moment waits for the next run, and is not lost.
-  @Test func syncUp_editedAfterItsBatchWasRead_staysDirty() async throws {
+  @Test func syncUp_threeBatches_writesTheAnswersOfEachInOneTransaction() async throws {
+    let bench = try ScriptedStore(), changes = Mutex<[StoreChange]>([])
+    try fill(bench, 600)
+    let observer = try bench.store.observe(
+      soups: ["accounts"],
+      onNews: { take in
+        let news = take()
+        changes.withLock { $0 += news }
+      })
+    let server = try ScriptedServer { Self.accepted($0) }
+    let end = try await bench.manager(server).syncUp(target: nil, options: SyncBench.upload, soupName: "accounts")
+    #expect(end.counts.succeeded == 600 && server.requests.count == 3)
+    let ids = changes.withLock { $0.map(\.updated) }
+    #expect(ids.map(\.count) == [200, 200, 200] && Set(ids.joined()).count == 600)
+    observer.cancel()
+    await bench.close()
+  }
+
+  /// An edit of that moment waits for the next run, and is not lost.
+  @Test func syncUp_batchUnderWay_nextOneIsReadMeanwhile() async throws {
     let bench = try ScriptedStore(), store = bench.store
     try fill(bench, 600)
-    let number = Mutex(0)
+    let batchRead = DispatchSemaphore(value: 0), reads = Mutex(0), isOverlapped = Mutex(false)
     let server = try ScriptedServer { request in
-      let isSecond = number.withLock { number in
-        number += 1
-        return number == 2
-      }
-      if isSecond {
-        let last = try? bench.entries().first { $0["Id"] == "001599" }
-        if var entry = last {
-          entry["Name"] = "edited"
-          _ = try? store.upsert(JSONValue.array([.object(entry)]).serialized(), into: "accounts")
-        }
+      guard request.text.contains("\"A0\"") else { return Self.accepted(request) }
+      // Answered only when the second batch has been read, and one of its records edited after that.
+      let isRead = (0..<2).allSatisfy { _ in batchRead.wait(timeout: .now() + 120) == .success }
+      isOverlapped.withLock { $0 = isRead && reads.withLock { $0 } == 2 }
+      if var entry = try? bench.entries().first(where: { $0["Id"] == "001399" }) {
+        entry["Name"] = "edited"
+        _ = try? store.upsert(JSONValue.array([.object(entry)]).serialized(), into: "accounts")
       }
       return Self.accepted(request)
     }
-    let manager = try bench.manager(server)
-    let end = try await manager.syncUp(target: nil, options: SyncBench.upload, soupName: "accounts")
-    #expect(end.status == .done && end.counts.succeeded == 600)
-    let entry = try #require(try bench.entries().first { $0["Id"] == "001599" })
-    let wasSent = server.requests.last?.text.contains("edited") ?? false
-    #expect(entry["Name"] == "edited" && entry["__local__"] == .bool(!wasSent))
+    var configuration = SyncConfiguration()
+    configuration.onBatchRead = { _ in
+      reads.withLock { $0 += 1 }
+      batchRead.signal()
+    }
+    let manager = try bench.manager(server, configuration: configuration)
+    let end = try await manager.syncUp(target: nil, options: SyncBench.upload, soupName: "accounts", syncName: "up")
+    #expect(end.status == .done && end.counts.succeeded == 600 && isOverlapped.withLock { $0 })
+    let second = try #require(server.requests.dropFirst().first)
+    #expect(second.text.contains("\"A399\"") && !second.text.contains("edited"))
+    let entry = try #require(try bench.entries().first { $0["Id"] == "001399" })
+    #expect(entry["Name"] == "edited" && entry["__local__"] == true)
+    #expect(try await manager.reSync(.name("up")).counts.succeeded == 1)
+    #expect(server.requests.last?.text.contains("edited") == true)
+    #expect(try store.readBlocking { try $0.dirtyEntryIds(in: "accounts") }.isEmpty)
     await bench.close()
   }
 

@@ -17,10 +17,12 @@ final class ScriptedStore: Sendable {
     try store.registerSoup("accounts", indexSpecs: SyncBench.specs)
   }
 
-  func manager(_ server: ScriptedServer) throws -> SyncManager {
+  func manager(
+    _ server: ScriptedServer, configuration: SyncConfiguration = SyncConfiguration()
+  ) throws -> SyncManager {
     let session = Session(accessToken: "t", instanceURL: server.url, loginURL: server.url)
     let client = SalesforceClient(session: session, policy: .never)
-    let manager = try SyncManager(store: store, client: client)
+    let manager = try SyncManager(store: store, client: client, configuration: configuration)
     clients.withLock { $0.append((manager, client)) }
     return manager
   }

@@ -49,6 +49,9 @@ public struct SyncConfiguration: Sendable {
 
   public var logger = Logger(label: "tureen.sync")
 
+  /// Told the entries of a batch that was read and can be sent: the first one, then each while the one before is under way.
+  package var onBatchRead: @Sendable ([Int64]) -> Void = { _ in }
+
   public init() {}
 
   /// A server's clock as far as it may be relied on: one that is ahead would hide what is saved until then, so it counts no

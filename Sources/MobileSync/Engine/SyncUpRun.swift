@@ -67,8 +67,12 @@ struct SyncUpRun {
   }
 
   private func prepare(_ chunk: UploadChunk) -> Task<DirtyBatch, any Error> {
-    let store = environment.store, soup = state.soupName, plan = plan
-    return Task { try await store.read { try DirtyBatch($0.entries(chunk.toSend, in: soup), plan: plan) } }
+    let store = environment.store, soup = state.soupName, plan = plan, told = environment.configuration.onBatchRead
+    return Task {
+      let batch = try await store.read { try DirtyBatch($0.entries(chunk.toSend, in: soup), plan: plan) }
+      told(batch.entryIds)
+      return batch
+    }
   }
 
   /// One update for each record, as if they had been sent one by one; the end reports the last of all.
