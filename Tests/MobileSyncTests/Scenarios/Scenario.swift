@@ -26,18 +26,20 @@ final class Scenario {
   }
 
   func run() async throws {
-    try await begin()
-    for _ in 0..<Self.steps { try await step(kinds: ScenarioFaults.kinds(world.org)) }
+    let kinds = ScenarioFaults.kinds(world.org)
+    try await begin(kinds)
+    for _ in 0..<Self.steps { try await step(kinds: kinds) }
     try await settle()
   }
 
   /// With answers whose bytes are changed on the way.
   func runDamaged() async throws {
-    try await begin()
-    for _ in 0..<Self.steps { try await step(kinds: [Fault.flipBytes(count: 2)]) }
+    let kinds = [Fault.flipBytes(count: 2)]
+    try await begin(kinds)
+    for _ in 0..<Self.steps { try await step(kinds: kinds) }
   }
 
-  private func begin() async throws {
+  private func begin(_ kinds: [Fault]) async throws {
     try world.begin()
     if isWritable { for _ in 0..<4 { try serverCreates() } }
     if world.kind.down == .mru { await world.viewAccounts() }
@@ -46,6 +48,8 @@ final class Scenario {
       _ = try await world.manager.syncDown(
         target: ["type": "soql", "query": .string(ScenarioWorld.query)], soupName: "accounts", syncName: "fill")
     }
+    // Also the first run of all may meet faults, and be completed by the next.
+    if Bool.random(using: &random) { try await sync("down", kinds) }
     try await quietDown()
   }
 

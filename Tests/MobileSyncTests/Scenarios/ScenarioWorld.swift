@@ -81,7 +81,12 @@ final class ScenarioWorld: Sendable {
     try manager.createSyncDown(
       target: downTarget, options: ["mergeMode": "LEAVE_IF_CHANGED"], soupName: "accounts", syncName: "down")
     guard let up = kind.up else { return }
-    let target = up == "parent_children" ? FamilyBench.upTarget("MASTER_DETAIL") : ["type": .string(up)]
+    let target: JSONObject =
+      switch up {
+      case "parent_children": FamilyBench.upTarget("MASTER_DETAIL")
+      case "custom": ["type": "custom", "luaImpl": "accounts"]
+      default: ["type": .string(up)]
+      }
     try manager.createSyncUp(
       target: target, options: ["fieldlist": ["Name", "Description"], "mergeMode": .string(mode.rawValue)],
       soupName: "accounts", syncName: "up")
@@ -158,38 +163,3 @@ final class ScenarioWorld: Sendable {
 }
 
 private final class Ahead: Sendable { let milliseconds = Mutex<Int64>(0) }
-
-/// The functions of the custom target `accounts`: a query and its pages, over the wire.
-private struct ScenarioSource: CustomTargetRunner {
-  let client: SalesforceClient
-
-  func run(_ call: CustomTargetCall) async throws -> [UInt8] {
-    switch call.function {
-    case .startFetch: return try await page(client.requests.query(soql: ScenarioWorld.query))
-    case .continueFetch: return try await page(client.requests.queryMore(call.arguments["more"]?.stringValue ?? ""))
-    case .remoteIds:
-      var ids: [JSONValue] = []
-      var next: RestRequest? = client.requests.query(soql: ScenarioWorld.query)
-      while let request = next {
-        let answer = try await answer(request)
-        ids += answer.records.map { $0["Id"] ?? .null }
-        next = answer.next.map { client.requests.queryMore($0) }
-      }
-      return JSONValue.object(["ids": .array(ids)]).serialized()
-    default: return JSONValue.object([:]).serialized()
-    }
-  }
-
-  private func page(_ request: RestRequest) async throws -> [UInt8] {
-    let answer = try await answer(request)
-    return JSONValue.object([
-      "records": .array(answer.records), "totalSize": answer.total, "more": answer.next.map { .string($0) } ?? false,
-    ]).serialized()
-  }
-
-  private func answer(_ request: RestRequest) async throws -> (records: [JSONValue], total: JSONValue, next: String?) {
-    let json = try await client.send(request).json()
-    guard let records = json["records"]?.arrayValue else { throw BenchError.noSuchEntry("records") }
-    return (records, json["totalSize"] ?? .null, json["nextRecordsUrl"]?.stringValue)
-  }
-}

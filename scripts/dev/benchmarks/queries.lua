@@ -1,8 +1,8 @@
 -- Looks entries up by Id, one after the other, while contacts are synced into their soup: seconds from asking to the
 -- callback.
 --
--- usage: queries.lua NAME. Syncs into an empty soup, or again into a full one. Prints lines `name value`, which begin with
--- NAME.
+-- usage: queries.lua NAME. Syncs into an empty soup, or again into a full one. Prints lines `name value` that begin
+-- with NAME.
 local tureen = require "tureen"
 local clock = require "benchclock"
 local tools = require "benchtools"
