@@ -185,6 +185,17 @@ static int core_traceback(lua_State *L) {
   return 1;
 }
 
+/* place(fn) -> where a function is defined, for messages                                                [-1, +1, e] */
+static int core_place(lua_State *L) {
+  lua_Debug record;
+  luaL_checktype(L, 1, LUA_TFUNCTION);
+  lua_settop(L, 1);
+  lua_getinfo(L, ">S", &record);
+  if (record.linedefined > 0) lua_pushfstring(L, "the function at %s:%d", record.short_src, record.linedefined);
+  else lua_pushliteral(L, "a C function");
+  return 1;
+}
+
 /* raise(code, message): an error of the domain `bridge`, with the script's position.                    [-2, +0, v] */
 static int core_raise(lua_State *L) {
   return tureen_raise(L, luaL_checkstring(L, 1), "%s", luaL_checkstring(L, 2));
@@ -280,6 +291,7 @@ void tureen_core_push(lua_State *L) {
       {"now", tureen_clock_now},     {"alarm", tureen_clock_alarm}, {"cancel", core_cancel},
       {"interrupted", core_interrupted}, {"configure", core_configure}, {"report", core_report},
       {"on_main", core_on_main},     {"traceback", core_traceback}, {"raise", core_raise},
+      {"place", core_place},
       {"array", core_array},         {"is_array", core_is_array},   {"encode", core_encode},
       {"decode", core_decode},       {"is_record", core_is_record}, {"is_error", core_is_error}, {"to_base64", tureen_to_base64},
       {"from_base64", tureen_from_base64}, {NULL, NULL}};

@@ -4,6 +4,7 @@
 --   poll    -                       delivers what waits: "running" or "done"
 --   cancel  -                       gives up what runs, or what was typed so far: "running" or "done"
 --   pending -                       how many calls will still be answered
+--   idle    -                       nothing is pending: a statement that waits for nothing has failed; "running" or "done"
 --   fd      -                       the descriptor to watch
 --   complete  the line to the cursor  how many bytes are completed, then a candidate a line; "soup" first: a soup's name
 --   failed  -                       how many statements failed
@@ -98,6 +99,13 @@ function verbs.poll()
   return state()
 end
 
+function verbs.idle()
+  local before = failures
+  tureen.run()
+  if failures > before then task = nil end
+  return state()
+end
+
 --- The first time what runs is asked to end, the second time it is left alone.
 function verbs.cancel()
   typed = nil
@@ -116,6 +124,7 @@ function verbs.pending() return tostring(tureen.pending()) end
 function verbs.fd() return tostring(tureen.fd()) end
 
 function verbs.failed()
+  tureen.run()
   if typed then complain "the last statement is not complete" end
   return tostring(failures)
 end

@@ -63,6 +63,6 @@ extension BridgeError {
     /// Of scripts that run under limits.
     case restricted, memoryLimit
     /// Of tasks; the Lua modules make them.
-    case raised, timeout
+    case raised, timeout, stillWaiting
   }
 }

@@ -54,6 +54,24 @@ import Testing
     #expect(ended.errors.contains("stack traceback"))
   }
 
+  @Test func run_taskThatWaitsForNothing_is1AndSaysWhere() async throws {
+    let place = try Workplace()
+    let script = try place.write(
+      """
+      local tureen = require "tureen"
+      tureen.async(function()
+        tureen.sleep(1)
+        tureen.await(function(success) print(type(success)) end)
+        print("not reached")
+      end)
+      """, to: "script.lua")
+    let ended = try await place.runScript(script)
+    #expect(ended.status == 1)
+    #expect(ended.output == "function\n")
+    #expect(ended.errors.contains("script.lua:4, which has not called its callbacks"), "got: \(ended.errors)")
+    #expect(ended.errors.contains("script.lua:4: in function"), "got: \(ended.errors)")
+  }
+
   @Test func run_argumentsBehindTheScript_reachIt() async throws {
     let place = try Workplace()
     let script = try place.write("print(arg[1], arg[2], select('#', ...))", to: "script.lua")

@@ -31,6 +31,8 @@ import Testing
     ("await(smartstore.clearSoup, 'c')", "Soup: c does not exist (smartstore/noSuchSoup)\n"),
     ("smartstore.soupExists(1)", "soupExists: argument 1 'soupName' must be a string, got number"),
     ("local id = smartstore.soupExists('c', function() error('late') end)", "repl:1: late"),
+    ("await(function() end)", "a task still waits for the function at repl:1, which has not called its callbacks"),
+    ("local task = async(function() await(function() end) end)", "a task still waits for the function at repl:1"),
   ])
   func repl_pipedMistake_isShownTheRestRunsAndTheStatusIs1(text: String, expected: String) async throws {
     let ended = try await pipe(text.hasSuffix("(") ? "print('rest')\n" + text : text + "\nprint('rest')")

@@ -183,6 +183,83 @@ function tests.test_timeout_cancels_and_says_so()
   end))
 end
 
+function tests.test_await_of_a_function_that_waits_itself()
+  async(expect(function()
+    same(await(tureen.sleep, 1), true)
+    same(await(tureen.all, { exists "a" })[1].arguments.soupName, "a")
+    same(await(await, smartstore.soupExists, "s").action, "pgSoupExists")
+    same(tureen.all { { tureen.sleep, 1 } }[1], true)
+    same(tureen.timeout(1e9, tureen.sleep, 1), true)
+    local _, err = await(tureen.waitEvent, "nothing", nil, 1)
+    same(err.code, "timeout")
+  end))
+end
+
+--- What `tureen.onerror` gets, from here to the end of the test.
+local function reported()
+  local list = {}
+  tureen.onerror = function(err, traceback)
+    list[#list + 1] = { code = err.domain .. "/" .. err.code, message = err.message, traceback = traceback }
+  end
+  return list
+end
+
+local function nothing() end
+
+function tests.test_run_reports_a_task_that_waits_for_nothing()
+  local reports = reported()
+  local function the_waiting_function() await(nothing) end
+  local task = async(function() the_waiting_function() end)
+  tureen.run()
+  same(#reports, 1)
+  same(reports[1].code, "bridge/stillWaiting")
+  same(reports[1].message:find("^a task still waits for the function at .*tasks_test.lua:%d+, which has not called its") ~= nil,
+    true, reports[1].message)
+  same(reports[1].traceback:find("the_waiting_function", 1, true) ~= nil, true, reports[1].traceback)
+  same(task:status(), "running")
+  tureen.run()
+  same(#reports, 1, "a second run")
+end
+
+function tests.test_run_reports_those_who_wait_for_such_a_task()
+  local reports = reported()
+  local stuck = async(function() await(nothing) end)
+  async(function() await(stuck) end)
+  async(function() tureen.all { stuck, exists "s" } end)
+  tureen.run()
+  same(#reports, 3)
+  local rest = "; nothing is pending that could go on with it"
+  same(reports[2].message, "a task still waits in await for tasks that wait themselves" .. rest)
+  same(reports[3].message, "a task still waits in all for tasks that wait themselves" .. rest)
+end
+
+function tests.test_run_goes_on_with_what_a_report_begins()
+  local answered = expect()
+  tureen.onerror = function() smartstore.soupExists("s", answered) end
+  async(function() await(nothing) end)
+  tureen.run()
+end
+
+function tests.test_run_reports_neither_listeners_nor_what_nobody_asks_for()
+  local reports = reported()
+  local listener = async(function() tureen.waitEvent("nothing") end)
+  async(function() await(listener) end)
+  async(expect(function() tureen.race { function() await(nothing) end, exists "s" } end))
+  async(expect(function() tureen.all { exists "fail", function() await(nothing) end } end))
+  async(expect(function() same(select(2, tureen.timeout(1, nothing)).code, "timeout") end))
+  tureen.run()
+  same(#reports, 0, reports[1] and reports[1].message)
+end
+
+function tests.test_cancel_ends_a_wait_whose_function_has_waited_itself()
+  local task = async(expect(function()
+    local _, err = await(function() await(smartstore.soupExists, "s") end)
+    same(err.code, "cancelled")
+  end))
+  -- Answered behind the one above: then the function has returned.
+  smartstore.soupExists("s", expect(function() task:cancel() end))
+end
+
 function tests.test_misuse()
   async(expect(function()
     raises("all: argument 1 'list' must be an array of tasks, functions or {fn, ...}, got string", tureen.all, "x")

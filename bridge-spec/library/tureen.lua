@@ -206,7 +206,8 @@ function tureen.exec(success, failure, service, action, args) end
 ---@return integer delivered
 function tureen.poll(timeoutMs) end
 
---- Polls until nothing is pending.
+--- Polls until nothing is pending. A task that waits all the same, but for an event, is an error of code stillWaiting:
+--- tureen.onerror gets it.
 ---@return boolean ok
 ---@return any err
 function tureen.run() end
@@ -225,7 +226,8 @@ function tureen.pending() end
 ---@return tureen.Task
 function tureen.async(fn, ...) end
 
---- Calls fn with callbacks of its own and waits for the answer; or waits for a task.
+--- Calls fn with callbacks of its own and waits for the answer; or waits for a task. With a function that waits itself,
+--- as sleep does, it is fn(...).
 ---@param fn function|tureen.Task
 ---@param ... any
 ---@return any value

@@ -13,7 +13,9 @@ Task.__index = Task
 Task.__name = "tureen.Task"
 
 local task_of = setmetatable({}, { __mode = "k" })  -- coroutine -> its task
-local wait_of = setmetatable({}, { __mode = "k" })  -- coroutine -> what it waits for now: {settle, first, last}
+local wait_of = setmetatable({}, { __mode = "k" })  -- coroutine -> what it waits for now: {caller, settle, first, last, ...}
+local unfinished, count = {}, 0                     -- task -> its number: those that somebody wants to see end
+local waits_itself = setmetatable({}, { __mode = "k" }) -- function -> true: it needs no callbacks to be awaited
 
 --- "running" until the function has returned ("done") or raised ("failed").
 ---@return "running"|"done"|"failed"
@@ -43,6 +45,7 @@ end
 --- Ends a task: `outcome` is what its function returned, or nil and the error.
 local function finish(task, state, outcome)
   task.state, task.outcome = state, outcome
+  unfinished[task] = nil
   local waiting = task.waiting
   task.waiting = nil
   for _, tell in ipairs(waiting or {}) do tell(table.unpack(outcome, 1, outcome.n)) end
@@ -72,7 +75,18 @@ end
 function M.create(fn)
   local task = setmetatable({ thread = coroutine.create(fn), state = "running" }, Task)
   task_of[task.thread] = task
+  count = count + 1
+  unfinished[task] = count
   return task
+end
+
+--- Nobody asks any more what becomes of a task, or of those it waits for.
+---@param task tureen.Task
+function M.abandon(task)
+  if not unfinished[task] then return end
+  unfinished[task] = nil
+  local wait = wait_of[task.thread]
+  for _, other in ipairs(wait and wait.tasks or {}) do M.abandon(other) end
 end
 
 function M.start(task, ...) step(task.thread, ...) end
@@ -150,8 +164,9 @@ end
 
 --- Waits in the running coroutine until `begin(settle)` has led to `settle(...)`; returns what that was given.
 ---
---- `begin` runs at once, and may settle at once. What it returns is the task that is waited for, if there is one.
-function M.wait(caller, begin)
+--- `begin` runs at once, and may settle at once. What it returns is the task that is to be cancelled with this one, if there is
+--- one, and a list of the tasks that are waited for. `fn` is the function that was given callbacks.
+function M.wait(caller, begin, fn)
   if not coroutine.isyieldable() then
     core.raise("invalidArguments",
       caller .. ": there is nothing here that could wait; call it inside tureen.async(function() ... end)")
@@ -165,11 +180,12 @@ function M.wait(caller, begin)
     outcome = table.pack(...)
     if is_waiting and coroutine.status(thread) == "suspended" then step(thread) end
   end
-  local wait = { settle = settle, first = calls.last_id() + 1 }
+  local wait = { caller = caller, fn = fn, settle = settle, first = calls.last_id() + 1 }
   wait_of[thread] = wait
-  wait.task = begin(settle)
+  wait.task, wait.tasks = begin(settle)
+  wait_of[thread] = wait -- what `begin` called may have waited here itself
   wait.last = calls.last_id()
-  is_waiting = true
+  is_waiting, wait.is_begun = true, true
   while not outcome do coroutine.yield() end
   wait_of[thread] = nil
   local value, err = outcome[1], outcome[2]
@@ -181,7 +197,8 @@ end
 ---
 --- Functions of Tureen's own modules know where their callbacks belong, whichever optional arguments are left out; any
 --- other function gets them behind the arguments given. A task that `async` returned can be waited for as well: then the
---- results are what its function returned, or nil and the error it raised.
+--- results are what its function returned, or nil and the error it raised. A function that waits itself, as `sleep` does, is
+--- just called; one that neither does nor calls its callbacks is what `run` reports at its end.
 ---@param fn function|tureen.Task
 ---@return any value  what success was given; nil when the call failed
 ---@return tureen.Error? err  with the `traceback` of where it was waited for
@@ -190,14 +207,59 @@ function M.await(fn, ...)
     local task = fn
     return M.wait("await", function(settle)
       M.when_ended(task, settle)
+      return nil, { task }
     end)
   end
+  if waits_itself[fn] then return fn(...) end
   if type(fn) ~= "function" then
     core.raise("invalidArguments",
       ("await: argument 1 'fn' must be a function or a task, got %s"):format(arguments.type_name(fn)))
   end
   local given = table.pack(...)
-  return M.wait("await", function(settle) call(fn, settle, table.unpack(given, 1, given.n)) end)
+  return M.wait("await", function(settle) call(fn, settle, table.unpack(given, 1, given.n)) end, fn)
+end
+waits_itself[M.await] = true
+
+--- Notes that a function waits in the coroutine that calls it: `await(fn, ...)` is `fn(...)` then.
+function M.waits_itself(fn)
+  waits_itself[fn] = true
+end
+
+--- Whether a task waits for an event, itself or through tasks: as little as a listener is it something to wait for.
+local function is_listening(task, seen)
+  local wait = wait_of[task.thread]
+  if wait == nil or seen[task] then return false end
+  if wait.caller == "waitEvent" then return true end
+  seen[task] = true
+  for _, other in ipairs(wait.tasks or {}) do
+    if other.state == "running" and is_listening(other, seen) then return true end
+  end
+  return false
+end
+
+local function still_waiting(task)
+  local wait = wait_of[task.thread]
+  local what = wait.tasks and ("a task still waits in %s for tasks that wait themselves"):format(wait.caller)
+    or wait.fn and ("a task still waits for %s, which has not called its callbacks"):format(core.place(wait.fn))
+    or ("a task still waits in %s"):format(wait.caller)
+  local err = calls.new_error("stillWaiting", what .. "; nothing is pending that could go on with it")
+  err.traceback = core.traceback(task.thread)
+  return err
+end
+
+--- Nothing is pending: reports the tasks that wait all the same, each once.
+calls.on_idle = function()
+  local list = {}
+  for task in pairs(unfinished) do
+    local wait = wait_of[task.thread]
+    if wait and wait.is_begun and not is_listening(task, {}) then list[#list + 1] = task end
+  end
+  table.sort(list, function(a, b) return unfinished[a] < unfinished[b] end)
+  for _, task in ipairs(list) do
+    unfinished[task] = nil
+    local err = still_waiting(task)
+    guard.report(err, err.traceback)
+  end
 end
 
 return M

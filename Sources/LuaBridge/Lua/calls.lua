@@ -41,9 +41,13 @@ function M.defer(fn, ...)
 end
 event.defer = M.defer
 
---- How many calls will still be answered.
+local function unanswered()
+  return live + (last - first + 1)
+end
+
+--- How many calls will still be answered, timers counted as well.
 function M.pending()
-  return live + (last - first + 1) + timers.count()
+  return unanswered() + timers.count()
 end
 
 --- The id of the newest call; ids only grow.
@@ -220,6 +224,15 @@ local function interruption()
   return M.new_error("interrupted", "interrupted")
 end
 
+--- Whether `run` has something to wait for. After an interrupt that is only what will be answered, no timer.
+local function has_more()
+  if core.interrupted() then return unanswered() > 0 end
+  return M.pending() > 0
+end
+
+--- Set by the module for tasks: called when nothing is pending. What it does may begin something new.
+M.on_idle = nil
+
 --- Runs the callbacks that are waiting, on the main state. Sleeps at most `timeout_ms` for the first one.
 ---@param timeout_ms number?  milliseconds; 0 when left out
 ---@return integer delivered
@@ -229,20 +242,24 @@ function M.poll(timeout_ms)
     core.raise("invalidArguments", ("poll: argument 1 'timeoutMs' must be a number from 0 on, got %s")
       :format(type(timeout_ms) == "number" and tostring(timeout_ms) or type(timeout_ms)))
   end
-  if core.interrupted() and M.pending() == 0 and not polling then error(interruption(), 0) end
+  if core.interrupted() and unanswered() == 0 and not polling then error(interruption(), 0) end
   if not polling then core.wait(timeout_ms) end
   return deliver("poll")
 end
 
---- Polls until nothing is pending.
+--- Polls until nothing is pending. A task that waits all the same is an error of code `stillWaiting`, which `tureen.onerror`
+--- gets with the traceback of the task; one that waits for an event is not.
 ---@return boolean ok  false when an error reached the default `tureen.onerror` or the run was interrupted
 ---@return any err      that error
 function M.run()
   if polling then deliver("run") end
-  while M.pending() > 0 do
-    core.wait(-1)
-    deliver("run")
-  end
+  repeat
+    while has_more() do
+      core.wait(-1)
+      deliver("run")
+    end
+    if not core.interrupted() then M.on_idle() end
+  until not has_more()
   local failure = guard.take_failure()
   if failure then return false, failure.err end
   if core.interrupted() then return false, interruption() end

@@ -20,8 +20,9 @@ local function is_call(element)
 end
 
 --- Waits for each element: a task, a function to run as one, or `{fn, ...}` to await. `tell(i, ...)` is called when the i-th
---- has ended. All are checked before the first is begun.
+--- has ended. All are checked before the first is begun. The tasks.
 local function watch(caller, list, tell)
+  local tasks = {}
   for i, element in ipairs(list) do
     if not (async.is_task(element) or type(element) == "function" or is_call(element)) then
       arguments.wrong(caller, 1, ("list[%d]"):format(i), "a task, a function or {fn, ...}", element)
@@ -30,6 +31,7 @@ local function watch(caller, list, tell)
   for i, element in ipairs(list) do
     local task = async.is_task(element) and element
       or async.create(type(element) == "function" and element or async.await)
+    tasks[i] = task
     -- First this, so that an error it raises at once is heard.
     async.when_ended(task, function(...) tell(i, ...) end)
     if is_call(element) then
@@ -38,6 +40,18 @@ local function watch(caller, list, tell)
       async.start(task)
     end
   end
+  return tasks
+end
+
+--- Waits for what `begin(settle)` watches; what has not ended by then is not asked for any more.
+local function wait_for_some(caller, begin)
+  local tasks
+  local results = table.pack(async.wait(caller, function(settle)
+    tasks = begin(settle)
+    return nil, tasks
+  end))
+  for _, task in ipairs(tasks or {}) do async.abandon(task) end
+  return table.unpack(results, 1, results.n)
 end
 
 local function check_list(caller, list)
@@ -51,11 +65,11 @@ end
 ---@return any[]? values
 ---@return tureen.Error? err
 function M.all(list)
-  return async.wait("all", function(settle)
+  return wait_for_some("all", function(settle)
     check_list("all", list)
     local values, left = core.array(), #list
     if left == 0 then return settle(values) end
-    watch("all", list, function(i, value, err)
+    return watch("all", list, function(i, value, err)
       if value == nil and err ~= nil then return settle(nil, err) end
       if value == nil then value = core.null end
       values[i] = value
@@ -71,10 +85,10 @@ end
 ---@return tureen.Error? err
 ---@return integer position  which one it was
 function M.race(list)
-  return async.wait("race", function(settle)
+  return wait_for_some("race", function(settle)
     check_list("race", list)
     if #list == 0 then arguments.wrong("race", 1, "list", "an array with at least one element", list) end
-    watch("race", list, function(i, value, err) settle(value, err, i) end)
+    return watch("race", list, function(i, value, err) settle(value, err, i) end)
   end)
 end
 
@@ -100,7 +114,7 @@ function M.timeout(ms, fn, ...)
       settle(...)
     end)
     if task ~= fn then async.start(task, fn, table.unpack(given, 1, given.n)) end
-    return task
+    return task, { task }
   end)
 end
 
@@ -154,5 +168,7 @@ function M.wait_event(name, filter, ms)
   if timer then timer:cancel() end
   return table.unpack(results, 1, results.n)
 end
+
+for _, name in ipairs { "all", "race", "timeout", "sleep", "wait_event" } do async.waits_itself(M[name]) end
 
 return M

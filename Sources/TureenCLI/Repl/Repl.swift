@@ -103,6 +103,10 @@ final class Repl {
   private func run(_ line: String) throws -> Bool {
     var status = try asking("line", line)
     while status == "running" {
+      if !isTerminal, try state.ask("pending") == "0" {
+        status = try asking("idle")
+        guard status == "running" else { break }
+      }
       _ = wait()
       if takeInterrupt() {
         if isTerminal { write("\n", to: STDOUT_FILENO) }  // behind the ^C that the terminal has shown
