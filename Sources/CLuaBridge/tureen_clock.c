@@ -1,4 +1,5 @@
 /* Time for the Lua side: a monotonic clock, and an alarm that makes the bridge's descriptor readable. */
+#include "tureen_break.h"
 #include "tureen_bridge_internal.h"
 #include "tureen_limits.h"
 
@@ -73,6 +74,7 @@ int tureen_clock_wait(lua_State *L) {
   for (;;) {
     long long left = limit < 0 ? INT_MAX : end - now_ms();
     int count = poll(news, 2, left < 0 ? 0 : left > INT_MAX ? INT_MAX : (int)left);
+    tureen_break_came_back();
     if (count > 0) return 0;
     if (count < 0 && errno != EINTR) return luaL_error(L, "poll: %s", strerror(errno));
     if (limit >= 0 && now_ms() >= end) {

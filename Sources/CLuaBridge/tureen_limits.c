@@ -7,6 +7,8 @@
 #include <string.h>
 #include <time.h>
 
+#include "tureen_break.h"
+
 /* Instructions between two looks at the clock: about 10 us. A new coroutine counts as as many from the start, because what it
  * has left when it is dropped is never counted. */
 #define STEP 1000
@@ -70,12 +72,10 @@ static void describe(const tureen_meter *meter, char *text, size_t size) {
   }
 }
 
-static void hook(lua_State *L, lua_Debug *record);
-
 /* Raises for the limit that was reached, and sees to it that this goes on.                              [-0, +0, v] */
 static int raise_limit(lua_State *L, tureen_meter *meter) {
   char text[160];
-  lua_sethook(L, hook, LUA_MASKCOUNT, 1);
+  lua_sethook(L, tureen_hook, LUA_MASKCOUNT, 1);
   lua_Debug frame;
   for (int level = 0; meter->where[0] == 0 && lua_getstack(L, level, &frame); level++)
     if (lua_getinfo(L, "Sl", &frame) && frame.currentline > 0)
@@ -96,10 +96,11 @@ static void count(lua_State *L, tureen_meter *meter, uint64_t instructions) {
   if (meter->reached != TUREEN_LIMIT_NONE) raise_limit(L, meter);
 }
 
-static void hook(lua_State *L, lua_Debug *record) {
+void tureen_hook(lua_State *L, lua_Debug *record) {
   (void)record;
   tureen_meter *meter = tureen_meter_of(L);
   if (meter != NULL) count(L, meter, (uint64_t)lua_gethookcount(L));
+  tureen_break_look(L);
 }
 
 lua_State *tureen_meter_open(const tureen_limits *limits) {
@@ -113,7 +114,7 @@ lua_State *tureen_meter_open(const tureen_limits *limits) {
   }
   uint64_t step = limits->instructions != 0 && limits->instructions < STEP ? limits->instructions : STEP;
   if (limits->memory_bytes != 0 || limits->instructions != 0 || limits->time_ms != 0)
-    lua_sethook(L, hook, LUA_MASKCOUNT, (int)step);
+    lua_sethook(L, tureen_hook, LUA_MASKCOUNT, (int)step);
   return L;
 }
 

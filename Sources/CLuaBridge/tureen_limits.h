@@ -38,6 +38,10 @@ int tureen_meter_message(const tureen_meter *meter, char *text, size_t size);
 /* 1 when the state has the restricted environment.                                                      [-0, +0, -] */
 int tureen_meter_restricts(lua_State *L);
 
+/* The hook of every state that has one: counts for the limits, and breaks off code that was asked to end.
+ *                                                                                                        [-0, +0, v] */
+void tureen_hook(lua_State *L, lua_Debug *record);
+
 /* Puts a guard in front of a function of the table at the top.                                          [-0, +0, e] */
 void tureen_guard(lua_State *L, const char *name, lua_CFunction function);
 /* In a guard: goes on in the guarded function with all arguments; what it calls may yield.              [-n, +m, e] */

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "tureen_break.h"
 #include "tureen_bridge_internal.h"
 #include "tureen_limits.h"
 
@@ -34,13 +35,18 @@ static int has_limits(const tureen_limits *limits) {
   return limits->memory_bytes != 0 || limits->instructions != 0 || limits->time_ms != 0 || limits->is_restricted;
 }
 
+/* Puts a text in the place of another. */
+static void replace_text(tureen_bytes *out, const char *text) {
+  free(out->data);
+  out->data = strdup(text);
+  out->length = out->data == NULL ? 0 : strlen(text);
+}
+
 /* Notes which limit was reached, and where; 0 when none was. */
 static int copy_limit(lua_State *L, tureen_bytes *out) {
   char text[320];
   if (!tureen_meter_message(tureen_meter_of(L), text, sizeof text)) return 0;
-  free(out->data);
-  out->data = strdup(text);
-  out->length = out->data == NULL ? 0 : strlen(text);
+  replace_text(out, text);
   return 1;
 }
 
@@ -132,6 +138,10 @@ static int run(lua_State *L, script *s, tureen_bytes *error) {
   if (status != LUA_OK) s->status = 1;
   if (s->status != 0) copy_text(L, -1, error);
   else if (tureen_bridge_failed(L)) s->status = 1;
+  if (tureen_break_message(L) != NULL) {
+    s->status = 1;
+    replace_text(error, tureen_break_message(L));
+  }
   if (copy_limit(L, error)) s->status = 3;
   lua_settop(L, top);
   return s->status;
@@ -154,4 +164,7 @@ int tureen_state_limit(struct lua_State *L) {
   return meter == NULL ? TUREEN_LIMIT_NONE : meter->reached;
 }
 
-void tureen_state_close(struct lua_State *L) { tureen_meter_close(L); }
+void tureen_state_close(struct lua_State *L) {
+  tureen_break_forget(L);
+  tureen_meter_close(L);
+}

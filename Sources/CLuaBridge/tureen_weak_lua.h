@@ -85,6 +85,8 @@
 #pragma weak lua_rawset
 #pragma weak lua_rawseti
 #pragma weak lua_rawsetp
+#pragma weak lua_resetthread
+#pragma weak lua_resume
 #pragma weak lua_rotate
 #pragma weak lua_setfield
 #pragma weak lua_setglobal

@@ -23,7 +23,8 @@ struct RunCommand: ParsableCommand {
         69   the sandbox org cannot be started
         77   the script reached one of its limits; the message says which and where
         78   a configuration file is wrong; the message names file, line and key
-        130  interrupted: syncs were stopped at a page boundary and saved as STOPPED
+        130  interrupted: syncs were stopped at a page boundary and saved as STOPPED. A script that does not come back to
+             the host within half a second after Ctrl-C is broken off, with a traceback; a second Ctrl-C ends at once
       """)
 
   @OptionGroup var place: HostOptions
@@ -71,6 +72,7 @@ struct RunCommand: ParsableCommand {
       return error.code == BridgeError.Code.memoryLimit.rawValue ? ExitStatus.limitReached : ExitStatus.scriptFailed
     }
     let bridge = state.bridge
+    state.becomeBreakable()
     let overtime = limits.timeLimit.map { limit in
       Overtime(seconds: limit.seconds) {
         display.clear()
@@ -82,6 +84,7 @@ struct RunCommand: ParsableCommand {
       display.clear()
       host.stopSyncs()
       bridge.interrupt()
+      ScriptState.breakOff()
     }
     let suspensions = SuspensionWatch {
       host.pause()
@@ -92,10 +95,14 @@ struct RunCommand: ParsableCommand {
     defer { withExtendedLifetime(suspensions) {} }
     display.follow(bridge)
     let outcome = state.run(file: script, arguments: arguments)
+    let wasBrokenOff = state.wasBrokenOff
     display.finish()
     state.close()
     overtime?.cancel()
-    if interrupts.happened { return ExitStatus.interrupted }
+    if interrupts.happened {
+      if wasBrokenOff, case .failed(let message) = outcome { complain(message) }
+      return ExitStatus.interrupted
+    }
     switch outcome {
     case .done: return 0
     case .limitReached(_, let message):

@@ -50,17 +50,88 @@ import Testing
     #expect(next.output.contains("stored \(PagedOrg.total) \(PagedOrg.total)\n"), "got: \(next.output)")
   }
 
-  @Test func interrupt_twice_endsAtOnce() async throws {
+  /// Each prints "ready" and never comes back to the host; its line is the second of the script.
+  static let endless: [(text: String, options: [String])] = [
+    ("ready() while true do end", []),
+    ("ready() while true do end", ["--instruction-limit", "1000000000000"]),
+    ("ready() while true do end", ["--memory-limit", "64M", "--restricted"]),
+    ("ready() while true do string.rep('x', 1e6) end", []),
+    ("ready() while true do pcall(function() while true do end end) end", []),
+    ("tureen.async(function() ready() while true do end end)", []),
+    ("tureen.async(function() ready() while true do end end)", ["--time-limit", "1000"]),
+    ("coroutine.wrap(function() coroutine.wrap(function() ready() while true do end end)() end)()", []),
+    ("coroutine.wrap(function() ready() while true do end end)()", ["--instruction-limit", "1000000000000"]),
+    ("local co = coroutine.wrap(function() ready() while true do coroutine.yield() end end) while true do co() end", []),
+    ("coroutine.resume(coroutine.create(function() ready() error() end)) while true do end", []),
+    ("tureen.smartstore.soupExists('c', function() ready() while true do end end)", []),
+    ("tureen.after(1, ready) while true do pcall(tureen.poll, 0) end", []),
+  ]
+
+  @Test(arguments: endless)
+  func interrupt_luaThatNeverComesBack_breaksItOffWithATraceback(text: String, options: [String]) async throws {
     let place = try Workplace()
-    // A script that never comes back to the host: only the second signal ends it.
+    let start = "local tureen = require 'tureen' local function ready() print('ready') \(Self.flush(options)) end\n"
+    let child = try place.startScript(try place.write(start + text, to: "script.lua"), options: options)
+    #expect(await child.prints("ready"))
+    child.send(SIGINT)
+    let ended = await child.ended()
+    #expect(ended.status == 130)
+    #expect(ended.errors.contains("script.lua:2: interrupted\nstack traceback:"), "got: \(ended.errors)")
+  }
+
+  /// A restricted script has no `io`: its prints are written when the buffer is full.
+  private static func flush(_ options: [String]) -> String {
+    options.contains("--restricted") ? "print(('-'):rep(65536))" : "io.stdout:flush()"
+  }
+
+  @Test func interrupt_luaThatNeverComesBack_savesItsSyncAsStopped() async throws {
+    let place = try Workplace()
+    let org = try PagedOrg(holdsFrom: 2)
     let script = try place.write(
       """
       local tureen = require "tureen"
-      tureen.smartstore.registerSoup("c", { { path = "Id", type = "string" } }, function()
-        print("ready")
-        io.stdout:flush()
-        while true do end
+      tureen.smartstore.registerSoup("c", { { path = "Id", type = "string" } })
+      tureen.on("sync", function(sync)
+        if sync.progress == 20 then while true do end end
       end)
+      tureen.mobilesync.syncDown({ type = "soql", query = "SELECT Id, LastModifiedDate FROM Contact" }, "c", {}, "down")
+      """, to: "script.lua")
+    let child = try place.startScript(script, options: ["--json"], environment: org.environment)
+    #expect(await child.prints(#""progress":20"#))
+    child.send(SIGINT)
+    let ended = await child.ended()
+    #expect(ended.status == 130 && ended.errors.contains("script.lua:4: interrupted"), "got: \(ended.errors)")
+    org.open()
+    let next = try await place.runScript(
+      try place.write(
+        "require 'tureen'.mobilesync.getSyncStatus('down', function(sync) print(sync.status) end, print)", to: "next.lua"),
+      environment: org.environment)
+    #expect(next.output == "STOPPED\n", "\(next.errors)")
+  }
+
+  @Test(arguments: [
+    "tureen.async(function() ready() tureen.sleep(3600000) print('too long') end)",
+    "tureen.after(3600000, print) ready() while true do tureen.poll(1000) end",
+  ])
+  func interrupt_whileOnlyATimerRuns_endsWithoutIt(text: String) async throws {
+    let place = try Workplace()
+    let start = "local tureen = require 'tureen' local function ready() print('ready') io.stdout:flush() end\n"
+    let child = try place.startScript(try place.write(start + text, to: "script.lua"))
+    #expect(await child.prints("ready"))
+    child.send(SIGINT)
+    let ended = await child.ended()
+    #expect(ended.status == 130 && ended.output == "ready\n" && !ended.errors.contains("stillWaiting"), "\(ended)")
+  }
+
+  @Test func interrupt_twice_endsAtOnce() async throws {
+    let place = try Workplace()
+    #expect(mkfifo(place.path + "/nobody-writes", 0o600) == 0)
+    // A script that waits where nothing of ours runs: only the second signal ends it.
+    let script = try place.write(
+      """
+      print("ready")
+      io.stdout:flush()
+      io.open("nobody-writes")
       """, to: "script.lua")
     let child = try place.startScript(script)
     #expect(await child.prints("ready"))

@@ -136,6 +136,18 @@ void tureen_state_watch(struct lua_State *_Nonnull L, const int *_Nonnull flag);
 /* Sets a watched flag, from any thread or a signal handler. */
 void tureen_flag_set(int *_Nonnull flag, int value);
 
+/* Makes the state the one that tureen_break_ask ends; its thread calls it before scripts run. Installs a handler of SIGURG, by
+ * which that thread is reached: for programs that own their process. Returns 1, or 0 when there is such a state already, or no
+ * memory. Never raises. */
+int tureen_break_watch(struct lua_State *_Nonnull L);
+
+/* From now on Lua code of that state that goes on for half a second without coming back to the host raises "interrupted", and
+ * so does whatever catches that. Any thread; not a signal handler. */
+void tureen_break_ask(void);
+
+/* 1 when that has ended what ran in this state. */
+int tureen_break_happened(struct lua_State *_Nonnull L);
+
 /* Closes the state and with it the bridge; safe with calls in flight. */
 void tureen_state_close(struct lua_State *_Nonnull L);
 

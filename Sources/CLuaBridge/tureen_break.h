@@ -1,0 +1,19 @@
+/* What the other files need of breaking off. Internal to this target. */
+#ifndef TUREEN_BREAK_INTERNAL_H
+#define TUREEN_BREAK_INTERNAL_H
+
+#include <lua5.4/lua.h>
+
+#include "include/tureen_bridge.h"
+#include "tureen_weak_lua.h"
+
+/* In a hook: raises when the code was asked to end and did not.                                         [-0, +0, v] */
+void tureen_break_look(lua_State *L);
+/* The script is back at the host, of its own accord. */
+void tureen_break_came_back(void);
+/* The state is about to be closed. */
+void tureen_break_forget(lua_State *L);
+/* Where the code of the state was broken off, with the traceback; NULL when it was not. */
+const char *tureen_break_message(lua_State *L);
+
+#endif
