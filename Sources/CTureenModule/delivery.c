@@ -160,7 +160,7 @@ static int find(tureen *t, const tureen_message *message, const char *json, deli
 void tureen_deliver(tureen *t, tureen_message *message) {
   if (message->kind == TUREEN_REQUEST) {
     free(message->payload.data);
-    answer_request(t, message->call, ",\"error\":\"there is no script here: custom targets need Lua\"");
+    answer_request(t, message->call, ",\"noScript\":true");
     return;
   }
   char *text = message->payload.length == 0 ? NULL : tureen_text_of(&message->payload);

@@ -67,10 +67,7 @@ extension Bridge {
 
   /// Native code asks the script, and there is none.
   private func refuse(_ request: Mailbox.Message) {
-    let answer: JSONObject = [
-      "request": .integer(request.call), "error": "a custom target needs a script: use it with tureen run",
-    ]
-    _ = try? begin("tureen.script", "answer", answer)
+    _ = try? begin("tureen.script", "answer", ["request": .integer(request.call), "noScript": true])
   }
 
   private static func text(of payload: Payload) -> [UInt8] {

@@ -5,6 +5,9 @@ import Synchronization
 ///
 /// Any thread may call. What is unanswered when the script's state closes fails then.
 public final class ScriptCalls: Sendable {
+  /// Whoever got the request has no script.
+  public struct NoScript: Error {}
+
   private struct State {
     var last: Int64 = 0
     var waiting: [Int64: CheckedContinuation<[UInt8], any Error>] = [:]
@@ -21,7 +24,8 @@ public final class ScriptCalls: Sendable {
   /// Asks the script and waits for its answer without blocking a thread.
   /// - Parameter request: JSON text of an object.
   /// - Returns: JSON text of the answer, an object.
-  /// - Throws: ``BridgeError``: what the script says went wrong, or `closed`; `CancellationError` when the task is cancelled.
+  /// - Throws: ``BridgeError``: what the script says went wrong, or `closed`; ``NoScript``; `CancellationError` when the task is
+  ///   cancelled.
   public func call(_ request: [UInt8]) async throws -> [UInt8] {
     try await self.request { .init(call: $0, kind: .request, payload: Payload(request)) }
   }
@@ -83,7 +87,9 @@ public final class ScriptCalls: Sendable {
       throw ActionCall.wrong("request", "an integer", arguments["request"])
     }
     guard let continuation = take(id) else { return }
-    if let problem = arguments["error"]?.stringValue {
+    if arguments["noScript"] == true {
+      continuation.resume(throwing: NoScript())
+    } else if let problem = arguments["error"]?.stringValue {
       continuation.resume(throwing: BridgeError(domain: "bridge", code: "raised", message: problem))
     } else {
       continuation.resume(returning: text)

@@ -110,6 +110,31 @@ import Testing
     let ended = try await exec(
       place, "mobilesync", "syncDown", #"{"target":{"type":"custom","luaImpl":"x"},"soupName":"c","options":{}}"#)
     #expect(ended.status == 1)
-    #expect(ended.errors.contains("tureen run"), "\(ended.errors)")
+    #expect(ended.errors.contains("type 'custom'") && ended.errors.contains("tureen run"), "\(ended.errors)")
+  }
+
+  @Test func exec_resolver_failsAtAConflictAndSaysWhatToDo() async throws {
+    let place = try Workplace()
+    let script = try place.write(
+      """
+      local tureen = require "tureen"
+      local smartstore, await = tureen.smartstore, tureen.await
+      tureen.async(function()
+        assert(await(smartstore.registerSoup, "c", { { path = "Id", type = "string" }, { path = "__local__", type = "string" } }))
+        assert(await(tureen.mobilesync.syncDown, { type = "soql", query = "SELECT Id, Title FROM Contact LIMIT 1" }, "c",
+          { mergeMode = "MERGE", fieldlist = { "Title" } }))
+        local entry = await(smartstore.retrieveSoupEntries, "c", { 1 })[1]
+        entry.Title, entry.__local__, entry.__locally_updated__ = "mine", true, true
+        assert(await(smartstore.upsertSoupEntries, "c", { entry }))
+        assert(await(require "tureen.sandbox".update, "Contact", entry.Id, { Title = "theirs" }))
+      end)
+      """, to: "script.lua")
+    let prepared = try await place.runScript(script)
+    #expect(prepared.status == 0, "\(prepared.errors)")
+    let ended = try await exec(
+      place, "mobilesync", "syncUp",
+      #"{"target":{"type":"plain"},"soupName":"c","options":{"mergeMode":"MERGE","fieldlist":["Title"],"resolver":"mine"}}"#)
+    #expect(ended.status == 1)
+    #expect(ended.errors.contains("the option 'resolver'") && ended.errors.contains("getConflicts"), "\(ended.errors)")
   }
 }

@@ -97,6 +97,10 @@ int tureen_poll(tureen *t, int timeout_ms);
  *            out in the order they were made.
  * answer     NULL when nobody wants to know.
  * error      NULL, or gets a text for tureen_text_free when the call is refused.
+ * Sync targets of type "custom" and the sync option "resolver" name functions of Lua scripts. There is none here, so such a sync
+ * fails with sync/customTarget, or at its first conflict with sync/resolver; without "resolver" conflicts are kept, for
+ * getConflicts and resolveConflict. Custom targets work in a Lua state that has loaded luaopen_tureen.
+ *
  * Returns the call's id, above 0; or TUREEN_REFUSED (too many calls wait), TUREEN_CLOSED, TUREEN_MISUSE (a NULL),
  * TUREEN_NO_MEMORY; `answer` is then never called. An unknown service or action and wrong arguments are answers. */
 int64_t tureen_exec(tureen *t, const char *service, const char *action, const char *arguments, tureen_on_answer answer,

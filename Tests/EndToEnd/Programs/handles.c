@@ -76,6 +76,20 @@ static void wrong_arguments_are_errors(const char *home) {
   tureen_free(t);
 }
 
+static void custom_targets_say_that_they_need_lua(const char *home) {
+  tureen *t = open_at(home, "custom");
+  ending e = {0};
+  tureen_exec(t, service, "pgRegisterSoup",
+              "{\"soupName\": \"people\", \"indexes\": [{\"path\": \"Id\", \"type\": \"string\"}]}", NULL, NULL, NULL);
+  CHECK(tureen_exec(t, "com.salesforce.mobilesync", "syncDown",
+                    "{\"soupName\": \"people\", \"target\": {\"type\": \"custom\", \"luaImpl\": \"x\"}, \"options\": {}}",
+                    on_end, &e, NULL) > 0);
+  while (tureen_pending(t) > 0) CHECK(tureen_poll(t, -1) >= 0);
+  CHECK(e.count == 1 && e.kind == TUREEN_ANSWER_ERROR && strstr(e.json, "\"customTarget\""));
+  CHECK(strstr(e.json, "type 'custom'") && strstr(e.json, "luaopen_tureen"));
+  tureen_free(t);
+}
+
 static void closed_handles_say_so(const char *home) {
   tureen *t = open_at(home, "closed");
   ending e = {0};
@@ -194,6 +208,7 @@ static void hosts_do_not_know_each_other(const char *home) {
 int main(int count, char **arguments) {
   CHECK(count == 2);
   wrong_arguments_are_errors(arguments[1]);
+  custom_targets_say_that_they_need_lua(arguments[1]);
   closed_handles_say_so(arguments[1]);
   callbacks_may_close(arguments[1]);
   other_threads_may_close(arguments[1]);
