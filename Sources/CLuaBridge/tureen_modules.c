@@ -71,6 +71,9 @@ static const char force_client_lua[] = {
 static const char force_files_lua[] = {
 #embed "../LuaBridge/Lua/force_files.lua"
 };
+static const char force_notifications_lua[] = {
+#embed "../LuaBridge/Lua/force_notifications.lua"
+};
 static const char force_modes_lua[] = {
 #embed "../LuaBridge/Lua/force_modes.lua"
 };
@@ -135,6 +138,7 @@ static const struct {
     MODULE(force_url),
     MODULE(force_client),
     MODULE(force_files),
+    MODULE(force_notifications),
     MODULE(force_modes),
     MODULE(force_storecache),
     MODULE(force_sobjecttype),
@@ -170,7 +174,7 @@ static const struct {
     {"com.salesforce.plugin.sdkinfo", "sdkinfo"},
     {"com.salesforce.plugin.network", "network"},
     {"tureen.force", "force"},
-    {"tureen.force.client", "force_files"},
+    {"tureen.force.client", "force_notifications"},
     {"tureen.optimistic", "optimistic"},
     {"tureen.oauth", "oauth"},
     {"tureen.sfaccountmanager", "sfaccountmanager"},

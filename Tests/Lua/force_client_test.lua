@@ -133,6 +133,73 @@ function tests.test_file_shares_are_added_and_deleted()
     { "DELETE", "/services/data/v60.0/sobjects/ContentDocumentLink/s", true })
 end
 
+function tests.test_notifications_paths_and_bodies()
+  local root = "/services/data/v60.0/connect/notifications"
+  local cases = {
+    { "GET", root, "notifications" }, { "GET", root .. "?size=5", "notifications", 5 },
+    { "GET", root .. "?before=b", "notifications", nil, "b" }, { "GET", root .. "?after=a", "notifications", nil, nil, "a" },
+    { "GET", root .. "/n%201", "notification", "n 1" }, { "GET", root .. "/status", "notificationsStatus" },
+    { "GET", root .. "/types", "notificationTypes" },
+    { "PATCH", root .. '/n {"read":true}', "updateNotification", "n", { read = true } },
+    { "PATCH", root .. ' {"notificationIds":["n"],"seen":true}', "updateNotifications",
+      { notificationIds = tureen.array { "n" }, seen = true } },
+    { "POST", root .. "/n/actions/approve", "notificationAction", "n", "approve" },
+  }
+  for _, row in ipairs(cases) do
+    local request = sent(table.unpack(row, 3, 6))
+    local text = request.path
+    for key, value in pairs(request.params or {}) do text = ("%s?%s=%s"):format(text, key, value) end
+    local path, data = row[2]:match("^(%S+) ?(.*)$")
+    same({ request.method, text }, { row[1], path }, row[3])
+    if data == "" then same(request.data, nil, row[3]) else same(request.data, tureen.json.decode(data), row[3]) end
+  end
+end
+
+tests.test_notifications_are_listed_and_marked = case(function()
+  local status = assert(force.notificationsStatus())
+  same({ status.hasUnseen, status.unseenCount, status.unreadCount }, { false, 0, 0 })
+  same(#assert(force.notifications(5)).notifications, 0)
+  same(#assert(force.notificationTypes()).notificationTypes, 0)
+  same(#assert(force.updateNotifications { before = "2026-01-01T00:00:00.000Z", seen = true }).notifications, 0)
+  same(support.fails("httpStatus", force.notification("none")).status, 404)
+  same(support.fails("httpStatus", force.updateNotifications { seen = true }).status, 400)
+end)
+
+--- A file of one's own on this machine with this text; its path.
+local function local_file(text)
+  local path = os.tmpname()
+  local file = assert(io.open(path, "wb"))
+  file:write(text)
+  file:close()
+  return path
+end
+
+tests.test_files_go_up_come_down_are_shared_and_deleted = case(function()
+  local send = tureen.network.sendRequest
+  for _, community in ipairs { "", "/communities/0DB000000000001" } do
+    local root = "/services/data/v66.0/connect" .. community .. "/files"
+    local path = local_file("one\0two")
+    local file = assert(tureen.await(send, {
+      path = root .. "/users/me", method = "POST", queryParams = { title = "A note" },
+      fileParams = { fileData = { fileUrl = path, fileName = "note.bin", fileMimeType = "application/octet-stream" } },
+    }))
+    os.remove(path)
+    same({ file.title, file.contentSize }, { "A note", 7 })
+    same(tureen.network.bytes(assert(tureen.await(send, { path = root .. "/" .. file.id .. "/content", returnBinary = true }))),
+      "one\0two")
+    same(assert(force.fileDetails(file.id)).title, "A note")
+    local batch = assert(force.batchFileDetails { file.id, "069000000000000AAA" }).results
+    same({ batch[1].statusCode, batch[1].result.id, batch[2].statusCode }, { 200, file.id, 404 })
+    local other = assert(force.query("SELECT Id FROM User WHERE Username LIKE 'otto@%'")).records[1].Id
+    local share = assert(force.addFileShare(file.id, other, "V")).id
+    same(#assert(force.fileShares(file.id)).shares, 2)
+    same(force.deleteFileShare(share), "OK")
+    same(#assert(force.fileShares(file.id)).shares, 1)
+    same(force.del("ContentDocument", file.id), "OK")
+    same(support.fails("httpStatus", force.fileDetails(file.id)).status, 404)
+  end
+end)
+
 tests.test_records_live_through_the_functions = case(function()
   same(force.versions()[1].version ~= nil, true)
   same(force.describe("Account").keyPrefix, "001")

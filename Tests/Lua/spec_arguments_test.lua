@@ -260,6 +260,16 @@ function tests.test_every_function_of_the_spec_is_there()
   end
 end
 
+function tests.test_every_client_has_the_functions_that_answer()
+  local module = modules.smartstore
+  for _, name in ipairs(module.client.require) do
+    for key, spec in pairs(module.functions) do
+      assert(not spec.answer or type(require(name)[key]) == "function", ("%s has no function '%s'"):format(name, key))
+    end
+  end
+  for _, name in ipairs(modules.force.client.require) do assert(require(name) == force.client, name) end
+end
+
 function tests.test_every_public_function_is_in_the_spec()
   for _, module in pairs(modules) do
     local value = module_value(module)

@@ -441,6 +441,67 @@ function force.addFileShare(fileId, entityId, shareType, success, failure) end
 ---@return tureen.Error? err
 function force.deleteFileShare(shareId, success, failure) end
 
+--- What the user is told of, the newest first.
+---@param size integer?
+---@param before string?  ISO text
+---@param after string?  ISO text
+---@param success fun(value: {notifications: table[]})?
+---@param failure tureen.Failure?
+---@return {notifications: table[]}|nil value  what success gets, inside a task
+---@return tureen.Error? err
+---@overload fun(size: integer?, before: string?, success: fun(value: {notifications: table[]})?, failure: tureen.Failure?): {notifications: table[]}|nil, tureen.Error?
+---@overload fun(size: integer?, success: fun(value: {notifications: table[]})?, failure: tureen.Failure?): {notifications: table[]}|nil, tureen.Error?
+---@overload fun(success: fun(value: {notifications: table[]})?, failure: tureen.Failure?): {notifications: table[]}|nil, tureen.Error?
+function force.notifications(size, before, after, success, failure) end
+
+--- One notification.
+---@param notificationId string
+---@param success fun(value: table)?
+---@param failure tureen.Failure?
+---@return table|nil value  what success gets, inside a task
+---@return tureen.Error? err
+function force.notification(notificationId, success, failure) end
+
+--- How many notifications are unseen and unread.
+---@param success fun(value: {hasUnseen: boolean, unseenCount: integer, unreadCount: integer})?
+---@param failure tureen.Failure?
+---@return {hasUnseen: boolean, unseenCount: integer, unreadCount: integer}|nil value  what success gets, inside a task
+---@return tureen.Error? err
+function force.notificationsStatus(success, failure) end
+
+--- The kinds of notifications.
+---@param success fun(value: {notificationTypes: table[]})?
+---@param failure tureen.Failure?
+---@return {notificationTypes: table[]}|nil value  what success gets, inside a task
+---@return tureen.Error? err
+function force.notificationTypes(success, failure) end
+
+--- Marks a notification; as it is then.
+---@param notificationId string
+---@param data table  read, seen or both
+---@param success fun(value: table)?
+---@param failure tureen.Failure?
+---@return table|nil value  what success gets, inside a task
+---@return tureen.Error? err
+function force.updateNotification(notificationId, data, success, failure) end
+
+--- Marks several notifications; as they are then.
+---@param data table  notificationIds or before, and read, seen or both
+---@param success fun(value: {notifications: table[]})?
+---@param failure tureen.Failure?
+---@return {notifications: table[]}|nil value  what success gets, inside a task
+---@return tureen.Error? err
+function force.updateNotifications(data, success, failure) end
+
+--- Does what a notification offers.
+---@param notificationId string
+---@param action string
+---@param success fun(value: any)?
+---@param failure tureen.Failure?
+---@return any|nil value  what success gets, inside a task
+---@return tureen.Error? err
+function force.notificationAction(notificationId, action, success, failure) end
+
 --- A cache of records on a soup, which `init` registers.
 ---@param soupName string
 ---@param indexSpecs tureen.SoupIndexSpec[]?

@@ -7,7 +7,7 @@
 --- where it waits and returns the value, or nil and an error.
 local core = ...
 local call = core.import "force_call"
-local client = core.import "force_files"
+local client = core.import "force_notifications"
 local collection = core.import "force_collection"
 local conflict = core.import "force_conflict"
 local fetch = core.import "force_fetch"
