@@ -39,6 +39,7 @@ local RemoteObject = {}
 ---@class tureen.force.RemoteObjectCollection
 ---@overload fun(settings: table?): tureen.force.RemoteObjectCollection
 ---@field models table[]  the records, in order
+---@field config any  what a fetch asks for: a table, or a function that gives one
 local RemoteObjectCollection = {}
 
 --- Records of an org object.
@@ -70,7 +71,7 @@ function force.init(options) end
 
 --- A failure for people, with its type.
 ---@param err any
----@return {type: "RestError"|"ConflictError"|"NetworkError"|"StoreError"|"Error", message: string, details: table[]?}
+---@return {type: "RestError"|"ConflictError"|"NetworkError"|"StoreError"|"Error", message: string, status: integer?, details: table[]?}
 function force.Error(err) end
 
 --- The parts of a URL; nil when it is none.
@@ -686,8 +687,11 @@ function force.fetchSObjects(config, cache, cacheForOriginals, mergeMode, succes
 function force.fetchRemoteObjects(fetchFromServer, fetchFromCache, cacheMode, cache, cacheForOriginals, mergeMode, success, failure) end
 
 --- Registers the soup; its name.
----@return string
-function StoreCache:init() end
+---@param success fun(soupName: string)?
+---@param failure tureen.Failure?
+---@return string|nil soupName  what success gets, inside a task
+---@return tureen.Error? err
+function StoreCache:init(success, failure) end
 
 --- The record; null when there is none, or when it lacks one of the fields.
 ---@param key string
@@ -696,6 +700,7 @@ function StoreCache:init() end
 ---@param failure tureen.Failure?
 ---@return table|nil value  what success gets, inside a task
 ---@return tureen.Error? err
+---@overload fun(self: tureen.force.StoreCache, key: string, success: fun(value: table)?, failure: tureen.Failure?): table|nil, tureen.Error?
 function StoreCache:retrieve(key, fieldlist, success, failure) end
 
 --- The record as stored, merged with what was there.
@@ -705,6 +710,7 @@ function StoreCache:retrieve(key, fieldlist, success, failure) end
 ---@param failure tureen.Failure?
 ---@return table|nil value  what success gets, inside a task
 ---@return tureen.Error? err
+---@overload fun(self: tureen.force.StoreCache, record: table, success: fun(value: table)?, failure: tureen.Failure?): table|nil, tureen.Error?
 function StoreCache:save(record, mergeMode, success, failure) end
 
 --- The same for many.
@@ -714,6 +720,7 @@ function StoreCache:save(record, mergeMode, success, failure) end
 ---@param failure tureen.Failure?
 ---@return table[]|nil value  what success gets, inside a task
 ---@return tureen.Error? err
+---@overload fun(self: tureen.force.StoreCache, records: table[], success: fun(value: table[])?, failure: tureen.Failure?): table[]|nil, tureen.Error?
 function StoreCache:saveAll(records, mergeMode, success, failure) end
 
 --- Takes a record out.
@@ -784,6 +791,7 @@ function SObjectType:getMetadata(success, failure) end
 ---@param failure tureen.Failure?
 ---@return table|nil value  what success gets, inside a task
 ---@return tureen.Error? err
+---@overload fun(self: tureen.force.SObjectType, success: fun(value: table)?, failure: tureen.Failure?): table|nil, tureen.Error?
 function SObjectType:describeLayout(recordTypeId, success, failure) end
 
 --- Forgets what it knows.
@@ -820,6 +828,7 @@ function RemoteObject:isNew() end
 ---@param failure tureen.Failure?
 ---@return tureen.force.RemoteObject|nil record  what success gets, inside a task
 ---@return tureen.Error? err
+---@overload fun(self: tureen.force.RemoteObject, success: fun(record: tureen.force.RemoteObject)?, failure: tureen.Failure?): tureen.force.RemoteObject|nil, tureen.Error?
 function RemoteObject:fetch(options, success, failure) end
 
 --- Sets the attributes and saves the record; the object.
@@ -829,6 +838,8 @@ function RemoteObject:fetch(options, success, failure) end
 ---@param failure tureen.Failure?
 ---@return tureen.force.RemoteObject|nil record  what success gets, inside a task
 ---@return tureen.Error? err
+---@overload fun(self: tureen.force.RemoteObject, attributes: table?, success: fun(record: tureen.force.RemoteObject)?, failure: tureen.Failure?): tureen.force.RemoteObject|nil, tureen.Error?
+---@overload fun(self: tureen.force.RemoteObject, success: fun(record: tureen.force.RemoteObject)?, failure: tureen.Failure?): tureen.force.RemoteObject|nil, tureen.Error?
 function RemoteObject:save(attributes, options, success, failure) end
 
 --- Deletes the record; false when it is new.
@@ -837,6 +848,7 @@ function RemoteObject:save(attributes, options, success, failure) end
 ---@param failure tureen.Failure?
 ---@return boolean|lightuserdata|nil result  what success gets, inside a task
 ---@return tureen.Error? err
+---@overload fun(self: tureen.force.RemoteObject, success: fun(result: boolean|lightuserdata)?, failure: tureen.Failure?): boolean|lightuserdata|nil, tureen.Error?
 function RemoteObject:destroy(options, success, failure) end
 
 --- Takes an attribute away.
@@ -884,6 +896,7 @@ function RemoteObjectCollection:reset(records) end
 ---@param failure tureen.Failure?
 ---@return tureen.force.RemoteObjectCollection|nil collection  what success gets, inside a task
 ---@return tureen.Error? err
+---@overload fun(self: tureen.force.RemoteObjectCollection, success: fun(collection: tureen.force.RemoteObjectCollection)?, failure: tureen.Failure?): tureen.force.RemoteObjectCollection|nil, tureen.Error?
 function RemoteObjectCollection:fetch(options, success, failure) end
 
 --- Whether getMore will find something.

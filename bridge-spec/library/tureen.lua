@@ -385,6 +385,7 @@ function event.sendStatusEvent(status) end
 
 --- tureen.exec with the plug-ins' version in front. The module may be called as well: exec(...) is exec.exec(...).
 ---@class tureen.exec
+---@overload fun(pluginVersion: string, success: tureen.Success?, error: tureen.Failure?, service: string, action: string, args: table?): integer?
 ---@field timing boolean  true: a line on stderr for each answer, with the ms it took
 local exec = {}
 

@@ -10,7 +10,7 @@ VALUE_KEYS = {
 }
 FUNCTION_KEYS = {"action", "summary", "store", "waits", "answer", "parameters", "returns", "example"}
 PARAMETER_KEYS = {"name", "type", "optional", "meaning"}
-MODULE_KEYS = {"module", "require", "parent", "summary", "fields", "functions", "classes", "aliases", "client"}
+MODULE_KEYS = {"module", "require", "parent", "summary", "fields", "functions", "classes", "aliases", "client", "call"}
 CLASS_KEYS = {"summary", "parent", "call", "fields", "methods"}
 CLIENT_KEYS = {"require", "summary"}
 EVENT_KEYS = {"event", "summary", "when", "order", "detail", "sticky", "example"}
@@ -109,8 +109,9 @@ class Check:
                 self.annotation(f"{where}: {owner}.{key}", field["type"])
         for key, kind in module.get("classes", {}).items():
             self.keys(f"{where}: {key}", kind, CLASS_KEYS)
+        for kind in [module, *module.get("classes", {}).values()]:
             if "call" in kind:
-                self.annotation(f"{where}: {key}", kind["call"])
+                self.annotation(where, kind["call"])
         self.keys(f"{where}: client", module.get("client", {}), CLIENT_KEYS)
         for alias, text in module.get("aliases", {}).items():
             self.annotation(f"{where}: {alias}", text)

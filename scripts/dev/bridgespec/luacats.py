@@ -126,18 +126,18 @@ def shorter_calls(function):
     return [parameters_of({**function, "parameters": parameters}) for parameters in calls[1:]]
 
 
-def overloads(function):
-    """The other forms of a call, as types: without optional parameters, and with the store in front."""
+def overloads(function, owner):
+    """The other forms of a call, as types: without optional parameters, and with the store in front. `owner`: a method's class."""
     parameters, shorter = parameters_of(function), shorter_calls(function)
     store = [("storeConfig", "boolean|tureen.StoreConfig", "")]
     forms = shorter + ([store + form for form in [parameters] + shorter] if function.get("store") else [])
     returned = ", ".join(value["type"] for value in returns_of(function))
     for form in forms:
-        listed = ", ".join(f"{key}: {kind}" for key, kind, _ in form)
+        listed = ", ".join(f"{key}: {kind}" for key, kind, _ in ([("self", owner, "")] if owner else []) + form)
         yield f"---@overload fun({listed})" + (f": {returned}" if returned else "")
 
 
-def definition(spec, table, separator, name, function):
+def definition(spec, table, separator, name, function, owner=""):
     lines = wrapped(summary_of(spec, function))
     parameters = parameters_of(function)
     if any(parameter[1].startswith("T") and len(parameter[1]) < 3 for parameter in parameters):
@@ -146,8 +146,7 @@ def definition(spec, table, separator, name, function):
         lines.append(with_meaning(f"---@param {key} {kind}", meaning))
     for value in returns_of(function):
         lines.append(with_meaning(f"---@return {value['type']} {value.get('name', '')}".rstrip(), value.get("meaning", "")))
-    if separator != ":":
-        lines += overloads(function)
+    lines += overloads(function, owner)
     arguments = ", ".join(key for key, _, _ in parameters)
     lines.append(f"function {table}{separator if name else ''}{name}({arguments}) end")
     return lines
@@ -184,10 +183,10 @@ def module_lines(spec, module):
         if "methods" in kind:
             lines.append(f"local {name.split('.')[-1]} = {{}}")
         lines.append("")
-    lines += class_lines(class_of(module), module.get("parent"), module["summary"], module.get("fields", {}))
+    lines += class_lines(class_of(module), module.get("parent"), module["summary"], module.get("fields", {}), module.get("call"))
     lines.append(f"local {table} = {{{' json = {} ' if table == 'tureen' else ''}}}")
     for owner, separator, name, function in functions(module):
-        lines += [""] + definition(spec, owner.split(".")[-1] if owner else table, separator, name, function)
+        lines += [""] + definition(spec, owner.split(".")[-1] if owner else table, separator, name, function, owner)
     return lines + [""]
 
 
