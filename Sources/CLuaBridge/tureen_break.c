@@ -82,7 +82,7 @@ static int resume(lua_State *L, lua_State *coroutine, int count) {
 /* coroutine.resume */
 static int noted_resume(lua_State *L) {
   lua_State *coroutine = lua_tothread(L, 1);
-  luaL_argexpected(L, coroutine != NULL, 1, "coroutine");
+  luaL_argexpected(L, coroutine != NULL, 1, "thread");
   int count = resume(L, coroutine, lua_gettop(L) - 1);
   lua_pushboolean(L, count >= 0);
   if (count < 0) count = 1;

@@ -84,6 +84,15 @@ import Testing
     options.contains("--restricted") ? "print(('-'):rep(65536))" : "io.stdout:flush()"
   }
 
+  @Test func run_coroutines_doWhatTheyDoInStockLua() async throws {
+    let place = try Workplace()
+    let script = Built.package.path + "/Tests/EndToEnd/Programs/coroutines.lua"
+    let stock = try await place.run(Built.lua, [script])
+    let ended = try await place.runScript(script)
+    #expect(stock.status == 0 && ended.status == 0, "\(stock.errors) \(ended.errors)")
+    #expect(ended.output == stock.output && stock.output.contains("closed"))
+  }
+
   @Test func interrupt_luaThatNeverComesBack_savesItsSyncAsStopped() async throws {
     let place = try Workplace()
     let org = try PagedOrg(holdsFrom: 2)
