@@ -178,6 +178,7 @@ static const struct {
     {"tureen.optimistic", "optimistic"},
     {"tureen.oauth", "oauth"},
     {"tureen.sfaccountmanager", "sfaccountmanager"},
+    {"tureen.accounts", "sfaccountmanager"},
     {"com.salesforce.plugin.oauth", "oauth"},
     {"com.salesforce.plugin.sfaccountmanager", "sfaccountmanager"},
     {"tureen.smartstore.client", "smartstore_client"},

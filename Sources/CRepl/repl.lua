@@ -131,7 +131,7 @@ end
 
 -- Completion
 
-local LATE = { "force", "optimistic", "oauth", "sfaccountmanager" } -- modules that are made when they are asked for
+local LATE = { "force", "optimistic", "oauth", "sfaccountmanager", "accounts" } -- modules that are made when they are asked for
 
 --- The names a value can be asked for: its own and those of the tables behind it.
 local function names_of(value)

@@ -184,6 +184,7 @@ local Timer = {}
 ---@field network tureen.network
 ---@field oauth tureen.oauth
 ---@field sfaccountmanager tureen.sfaccountmanager
+---@field accounts tureen.sfaccountmanager  the same by a shorter name
 ---@field force tureen.force
 ---@field optimistic tureen.optimistic
 local tureen = { json = {} }

@@ -57,6 +57,7 @@ end
 -- Modules that are made when a script first asks for them.
 local later = {
   force = "force", optimistic = "optimistic", oauth = "oauth", sfaccountmanager = "sfaccountmanager",
+  accounts = "sfaccountmanager",
 }
 
 return setmetatable(M, {
