@@ -32,6 +32,16 @@ import Testing
     await world.close()
   }
 
+  /// Each fault alone: none is left to chance.
+  @Test(arguments: ScenarioKind.oneOfEach)
+  func everyFault_inEveryKindOfRun_endsEqualAndLosesNothing(kind: ScenarioKind) async throws {
+    let world = try await ScenarioWorld(kind)
+    for fault in ScenarioFaults.kinds(world.org) {
+      try await Scenario(world, seed: Self.seed, label: "\(kind.testDescription), \(fault.kind)").run(through: fault)
+    }
+    await world.close()
+  }
+
   /// A server that changes bytes of its answers cannot be told from one that says something else: what it sends may be stored.
   /// But every sync ends, and local changes stay until the server has them.
   @Test(arguments: ScenarioKind.all.filter { $0.up != nil })
@@ -54,6 +64,17 @@ struct ScenarioKind: Sendable, CustomTestStringConvertible {
   let up: String?
 
   var testDescription: String { "\(down) \(up ?? "only")" }
+
+  /// Every target, down and up, at least once.
+  static let oneOfEach: [ScenarioKind] = all.filter { kind in
+    switch kind.down {
+    case .soql, .refresh: kind.up == "collection"
+    case .sosl, .briefcase: kind.up == "batch"
+    case .mru: kind.up == "plain"
+    case .custom: kind.up == "custom"
+    case .parent_children, .layout, .metadata: true
+    }
+  }
 
   static let all: [ScenarioKind] = Down.allCases.flatMap { down -> [ScenarioKind] in
     switch down {

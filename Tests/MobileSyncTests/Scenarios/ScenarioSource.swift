@@ -63,7 +63,9 @@ struct ScenarioSource: CustomTargetRunner {
     let request = client.requests.upsert(
       type: "Account", externalIdField: "External_Id__c", externalId: id(record), body: fields.serialized())
     do {
-      return ["id": try await client.send(request).json()["id"] ?? .null]
+      let answer = try await client.send(request).json()
+      guard answer["success"] == true, let id = answer["id"] else { throw BenchError.noSuchEntry("id") }
+      return ["id": id]
     } catch let error as RestError where Self.isRefusal(error) {
       return ["id": .null, "reason": .string(error.message)]
     }
@@ -76,7 +78,8 @@ struct ScenarioSource: CustomTargetRunner {
   private func status(of request: RestRequest) async throws -> JSONObject {
     do {
       let response = try await client.send(request)
-      guard response.body.count == 0 else { throw BenchError.noSuchEntry("a status") }
+      // Nothing else says that the server has the change.
+      guard response.status == 204 else { throw BenchError.noSuchEntry("a status") }
       return ["status": .integer(Int64(response.status))]
     } catch let error as RestError where Self.isRefusal(error) {
       return ["status": .integer(Int64(error.status ?? 0)), "reason": .string(error.message)]
