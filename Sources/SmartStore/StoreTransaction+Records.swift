@@ -75,12 +75,13 @@ extension StoreTransaction {
   package func finishLoading(soup name: String) throws {
     let soup = try self.soup(name)
     guard let mark = soup.loading else { return }
+    // Whoever took down every id from the first page on knows whether one came twice; anybody else has to look. The ids go before
+    // the indexes are sorted, which takes more memory than all the rest of a load.
+    let isUnique = state.loads.removeValue(forKey: name).map { !$0.mayRepeat } ?? false
     connection.forgetStatements()
     state.forget()
     for i in soup.specs.indices { try connection.execute(soup.createIndex(i)) }
     try connection.run("UPDATE soup_attrs SET loading = NULL WHERE id = ?", [.integer(soup.number)])
-    // Whoever took down every id from the first page on knows whether one came twice; anybody else has to look.
-    let isUnique = state.loads.removeValue(forKey: name).map { !$0.mayRepeat } ?? false
     for double in isUnique ? [] : try repeated(soup.expression(mark.idPath), in: soup) {
       // Who brought the earlier row owns the one that stays, too.
       try connection.run(
