@@ -18,8 +18,13 @@ enum Built {
   static var library: String { folder.path + "/libTureenShared.so" }
   static let lua = "/usr/bin/lua5.4"
 
-  /// A sanitizer's runtime has to be in the program from its start: the library then loads in no foreign program.
+  /// A sanitizer's runtime has to be in a program from its start: a library built for one then loads in no foreign program.
   static let isSanitized = dlsym(nil, "__asan_init") != nil || dlsym(nil, "__tsan_init") != nil
+
+  /// The sanitizer's runtime as a library, for children that are not built for it; `scripts/dev/sanitize` says where it is.
+  static let sanitizerRuntime = ProcessInfo.processInfo.environment["TUREEN_SANITIZER_RUNTIME"]
+
+  static let loadsInStockLua = !isSanitized || sanitizerRuntime != nil
 }
 
 /// A folder for one test: a home, scripts, configuration files. Removed with the last reference.

@@ -37,6 +37,7 @@ final class Child: @unchecked Sendable {  // all mutable state is touched with `
     let inherited = ProcessInfo.processInfo.environment
     var variables = environment
     for name in ["PATH", "LD_LIBRARY_PATH", "ASAN_OPTIONS", "TSAN_OPTIONS"] { variables[name] = inherited[name] }
+    if program == Built.lua { variables["LD_PRELOAD"] = Built.sanitizerRuntime }
     let ends = try terminal?.open()
     if terminal != nil { variables["TERM"] = "xterm" }
     let process = try ChildProcess.start(

@@ -3,7 +3,7 @@ import Glibc
 import Testing
 
 /// The Lua suites in Debian's `lua5.4`, with its collector as it is and at its harshest.
-@Suite(.enabled(if: !Built.isSanitized, "a sanitized library loads in no foreign program"))
+@Suite(.enabled(if: Built.loadsInStockLua, "a sanitized library needs its runtime preloaded"))
 struct StockSuiteTests {
   static let folder = Built.package.path + "/Tests/Lua"
   /// All suites but those that need a host which plays tricks; LuaBridgeTests runs those, with the same collectors.
