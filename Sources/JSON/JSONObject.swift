@@ -31,9 +31,9 @@ public struct JSONObject: Sendable, Equatable, Sequence, ExpressibleByDictionary
     }
   }
 
-  /// Keys are the same when their bytes are: Swift's strings are equal already when they look the same.
+  /// Keys are the same when their bytes are.
   private func position(_ key: String) -> Int? {
-    members.firstIndex { $0.key == key && $0.key.utf8.elementsEqual(key.utf8) }
+    members.firstIndex { $0.key.hasSameBytes(as: key) }
   }
 
   /// Without a search for an earlier member: for a parser that has checked.

@@ -118,6 +118,6 @@ public struct StoreReference: Sendable, Hashable {
 
   // Swift's strings are equal when they look the same, stores are when the bytes of their names are.
   public static func == (a: StoreReference, b: StoreReference) -> Bool {
-    a.isGlobal == b.isGlobal && a.name.utf8.elementsEqual(b.name.utf8)
+    a.isGlobal == b.isGlobal && a.name.hasSameBytes(as: b.name)
   }
 }

@@ -11,14 +11,22 @@ package final class Lanes: @unchecked Sendable {
     let job: Job
   }
 
+  /// The jobs of one store.
+  private final class Lane {
+    let store: StoreReference
+    var jobs = Queue<Job>()
+
+    init(_ store: StoreReference) { self.store = store }
+  }
+
   /// Whose job a thread has run; nil for one that ran alone.
-  private struct Ended { let store: StoreReference? }
+  private struct Ended { let lane: Lane? }
 
   // All state is touched only with `lock` held.
   private let lock = Lock()
   private let threadLimit: Int
-  private var lanes: [StoreReference: Queue<Job>] = [:]  // jobs of lanes that are ready or running
-  private var ready = Queue<StoreReference>()  // lanes that wait for a thread
+  private var lanes: [Lane] = []  // that are ready or running: of the few stores that a script uses at once
+  private var ready = Queue<Lane>()  // lanes that wait for a thread
   private var held = Queue<Entry>()  // behind a job that runs alone, that one included
   private var alone: Job?  // waits for a thread
   private var running = 0, isAloneRunning = false, isClosed = false
@@ -62,8 +70,7 @@ package final class Lanes: @unchecked Sendable {
   private func admit() {
     while let entry = held.head, alone == nil, !isAloneRunning {
       if let store = entry.store {
-        if lanes[store] == nil { ready.append(store) }
-        lanes[store, default: Queue()].append(entry.job)
+        lane(of: store).jobs.append(entry.job)
       } else if lanes.isEmpty {
         alone = entry.job
       } else {
@@ -71,6 +78,14 @@ package final class Lanes: @unchecked Sendable {
       }
       _ = held.popFirst()
     }
+  }
+
+  private func lane(of store: StoreReference) -> Lane {
+    if let known = lanes.first(where: { $0.store == store }) { return known }
+    let lane = Lane(store)
+    lanes.append(lane)
+    ready.append(lane)
+    return lane
   }
 
   private func provideThreads() {
@@ -114,16 +129,16 @@ package final class Lanes: @unchecked Sendable {
   /// One visit to the lock a job: a thread that has more to do neither sleeps nor wakes another for it.
   private func runNext(after last: Ended?) -> Ended? {
     let found = lock.withLock {
-      if let last { finished(last.store) }
+      if let last { finished(last.lane) }
       return next()
     }
-    guard let (store, job) = found else { return nil }
+    guard let (lane, job) = found else { return nil }
     job()
-    return Ended(store: store)
+    return Ended(lane: lane)
   }
 
   /// Waits for a job; nil when the lanes are closed and nothing is left. With `lock` held.
-  private func next() -> (StoreReference?, Job)? {
+  private func next() -> (Lane?, Job)? {
     while true {
       if let job = alone {
         alone = nil
@@ -131,10 +146,10 @@ package final class Lanes: @unchecked Sendable {
         running += 1
         return (nil, job)
       }
-      if let store = ready.popFirst(), let job = lanes[store]?.popFirst() {
+      if let lane = ready.popFirst(), let job = lane.jobs.popFirst() {
         running += 1
         provideThreads()  // what else is ready is for others
-        return (store, job)
+        return (lane, job)
       }
       if isClosed, isAtRest { return nil }
       sleeping += 1
@@ -144,10 +159,10 @@ package final class Lanes: @unchecked Sendable {
   }
 
   /// With `lock` held, by the thread that takes the next job.
-  private func finished(_ store: StoreReference?) {
+  private func finished(_ lane: Lane?) {
     running -= 1
-    if let store {
-      if lanes[store]?.isEmpty ?? true { lanes[store] = nil } else { ready.append(store) }
+    if let lane {
+      if lane.jobs.isEmpty { lanes.removeAll { $0 === lane } } else { ready.append(lane) }
     } else {
       isAloneRunning = false
     }

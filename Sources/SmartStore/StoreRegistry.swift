@@ -1,4 +1,5 @@
 import Dispatch
+import JSON
 
 /// The stores of one user, and the global ones: opened when first named, one object a file.
 ///
@@ -13,7 +14,7 @@ public final class StoreRegistry: @unchecked Sendable {
     let isGlobal: Bool
 
     // Swift's strings are equal when they look the same, stores are when the bytes of their names are.
-    static func == (a: Key, b: Key) -> Bool { a.isGlobal == b.isGlobal && a.name.utf8.elementsEqual(b.name.utf8) }
+    static func == (a: Key, b: Key) -> Bool { a.isGlobal == b.isGlobal && a.name.hasSameBytes(as: b.name) }
   }
 
   /// What happens to a store that is no database, or a damaged one. Nothing is ever deleted.

@@ -54,7 +54,7 @@ package class StoreSnapshot {
 
   func find(_ name: String) throws -> Soup? {
     // Swift's strings are equal when they look the same, the table's names when their bytes are.
-    if let known = state.soups[name], known.name.utf8.elementsEqual(name.utf8) { return known }
+    if let known = state.soups[name], known.name.hasSameBytes(as: name) { return known }
     let statement = try connection.statement("SELECT id, loading FROM soup_attrs WHERE soupName = ?")
     statement.bind(1, name)
     defer { statement.reset() }

@@ -85,7 +85,7 @@ struct RecordMerge: Sendable, Equatable {
     case (.integer(let a), .integer(let b)): return a == b
     case (.integer, .number), (.number, .integer), (.number, .number): return a.doubleValue == b.doubleValue
     case (.string(let first), .string(let second)):
-      if first.utf8.elementsEqual(second.utf8) { return true }
+      if first.hasSameBytes(as: second) { return true }
       guard let a = TimeStamp.milliseconds(first), let b = TimeStamp.milliseconds(second) else { return false }
       return a == b
     case (.null, .string(let text)), (.string(let text), .null): return text.isEmpty

@@ -1,3 +1,4 @@
+import JSON
 import Synchronization
 
 /// Somebody who wants to hear of the changes of some soups; ends when it is cancelled, let go of, or the store closes.
@@ -49,7 +50,7 @@ final class ChangeInbox: Sendable {
   func put(_ soupName: String, _ changes: EntryChanges) {
     let isNews = state.withLock { state in
       guard !state.isEnded, !changes.isEmpty else { return false }
-      if let i = state.waiting.firstIndex(where: { $0.soupName.utf8.elementsEqual(soupName.utf8) }) {
+      if let i = state.waiting.firstIndex(where: { $0.soupName.hasSameBytes(as: soupName) }) {
         state.waiting[i].changes.add(changes)
         return false
       }

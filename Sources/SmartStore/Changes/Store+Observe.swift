@@ -1,4 +1,5 @@
 import Database
+import JSON
 import Synchronization
 
 /// Hearing of committed changes. Costs one comparison a transaction while nobody listens.
@@ -61,7 +62,7 @@ extension StoreSnapshot {
     let names = Mutex<[String]>([])
     _ = try SmartSql.convert(text) { name in
       names.withLock { known in
-        if !known.contains(where: { $0.utf8.elementsEqual(name.utf8) }) { known.append(name) }
+        if !known.contains(where: { $0.hasSameBytes(as: name) }) { known.append(name) }
       }
       return try self.find(name)
     }
