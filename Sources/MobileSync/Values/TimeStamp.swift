@@ -25,6 +25,7 @@ public enum TimeStamp {
 
   /// The same for bytes: no String is built.
   public static func milliseconds(_ bytes: UnsafeRawBufferPointer) -> Int64? {
+    if let plain = millisecondsOfPlainForm(bytes) { return plain }
     var reader = DigitReader(bytes: bytes)
     guard let year = reader.number(4), reader.skip("-"), let month = reader.number(2), reader.skip("-"),
       let day = reader.number(2), reader.skip("T") || reader.skip("t"), let hour = reader.number(2), reader.skip(":"),
@@ -35,6 +36,31 @@ public enum TimeStamp {
     guard let fraction = reader.fraction(), let offset = reader.offset(), reader.isAtEnd else { return nil }
     let seconds = daysSince1970(year: year, month: month, day: day) * 86400 + hour * 3600 + minute * 60 + second
     return (seconds - offset) * 1000 + fraction
+  }
+
+  /// The form that servers give records, `2015-02-05T21:12:03.956+0000`, every digit at its place: there is one in each record
+  /// of a sync down. Nil for any other, and for what is no date.
+  private static func millisecondsOfPlainForm(_ bytes: UnsafeRawBufferPointer) -> Int64? {
+    guard bytes.count == 28, bytes[4] == 0x2d, bytes[7] == 0x2d, bytes[10] == 0x54, bytes[13] == 0x3a, bytes[16] == 0x3a,
+      bytes[19] == 0x2e, bytes[23] == 0x2b, bytes.loadUnaligned(fromByteOffset: 24, as: UInt32.self) == 0x3030_3030
+    else { return nil }
+    var areDigits = true
+    func number(_ start: Int, _ width: Int) -> Int64 {
+      var value: Int64 = 0
+      for i in start..<start + width {
+        let digit = bytes[i] &- 0x30
+        areDigits = areDigits && digit < 10
+        value = value &* 10 &+ Int64(digit)
+      }
+      return value
+    }
+    let year = number(0, 4), month = number(5, 2), day = number(8, 2)
+    let hour = number(11, 2), minute = number(14, 2), second = number(17, 2), fraction = number(20, 3)
+    guard areDigits, (1...12).contains(month), day >= 1, day <= daysIn(month: month, of: year), hour < 24, minute < 60,
+      second < 61
+    else { return nil }
+    let seconds = daysSince1970(year: year, month: month, day: day) * 86400 + hour * 3600 + minute * 60 + second
+    return seconds * 1000 + fraction
   }
 
   /// `Sun, 06 Nov 1994 08:49:37 GMT`: the form of HTTP headers. Whole seconds.
