@@ -27,9 +27,14 @@ extension SoupWriter {
     var out: [UInt8] = [0x5b]
     out.reserveCapacity(entries.count + page.count * 80)
     for i in 0..<page.count {
-      let target = byEntryId ? try entryId(page, i) : try externalMatch(page, i, externalIdPath)
-      guard try write(page, i, id: target) != nil else {
-        throw StoreError(.noSuchEntry, "No entry with _soupEntryId \(target ?? 0) in soup \(soup.name)")
+      if byEntryId {
+        let id = try entryId(page, i)
+        guard try write(page, i, id: id) != nil else {
+          throw StoreError(.noSuchEntry, "No entry with _soupEntryId \(id ?? 0) in soup \(soup.name)")
+        }
+      } else {
+        projection.begin()
+        try write(page, i, over: externalMatch(page, i, externalIdPath), foundBy: externalIdPath)
       }
       if i > 0 { out.append(0x2c) }
       out.append(contentsOf: body.bytes)
@@ -60,23 +65,19 @@ extension SoupWriter {
     throw StoreError(.invalidEntry, "entry \(i + 1) for soup \(soup.name): _soupEntryId must be an integer")
   }
 
-  private func externalMatch(_ page: ScannedPage, _ i: Int, _ path: String) throws -> Int64? {
+  /// - Returns: A finder that stands on the row of an entry with the same external id; nil when there is none.
+  private func externalMatch(_ page: ScannedPage, _ i: Int, _ path: String) throws -> Statement? {
     let bytes = page.source.bytes, record = page.scanner.records[i]
     let scanned = page.scanner.value(record: i, field: page.plan.idField)
-    projection.begin()
     guard let key = try externalKey(scanned, path, in: bytes, record) else {
       throw StoreError(
         .missingExternalId, "For upsert with external ID path '\(path)', value cannot be empty for any entries.")
     }
     let finder = try finder(where: "\(soup.expression(path)) = ?", withDirty: true)
     key.bind(to: finder, 1)
-    defer { finder.reset() }
-    guard try finder.step() else { return nil }
-    let id = finder.int64(0)
-    guard try !finder.step() else {
-      throw StoreError(.ambiguousExternalId, "There are more than one soup elements where \(path) is the value of entry \(i + 1)")
-    }
-    return id
+    if try finder.step() { return finder }
+    finder.reset()
+    return nil
   }
 
   /// What to look for under an external id path; nil when the entry has no value there.
@@ -99,41 +100,64 @@ extension SoupWriter {
     return key
   }
 
-  /// Splices and writes one scanned entry.
+  /// Splices and writes one scanned entry: a new one without an id, else the row with that id.
+  /// - Returns: Its id, nil when there is no such row.
+  @discardableResult
   private func write(_ page: ScannedPage, _ i: Int, id: Int64?) throws -> Int64? {
-    let bytes = page.source.bytes, record = page.scanner.records[i]
-    let isDirty = page.scanner.value(record: i, field: page.plan.firstExtra + Extra.local).kind == .true
+    projection.begin()
+    guard let id else { return try write(page, i, over: nil, foundBy: SoupField.entryId) }
+    let row = try finder(where: "id = ?", withDirty: true)
+    row.bind(1, id)
+    guard try row.step() else {
+      row.reset()
+      return nil
+    }
+    return try write(page, i, over: row, foundBy: SoupField.entryId)
+  }
+
+  /// Splices and writes one scanned entry, in the place of the row that a finder stands on.
+  /// - Parameters:
+  ///   - row: Reset when this returns or throws. A second row is an error. Nil for a new entry.
+  ///   - path: What the row was found by.
+  @discardableResult
+  private func write(_ page: ScannedPage, _ i: Int, over row: Statement?, foundBy path: String) throws -> Int64 {
+    defer { row?.reset() }
+    let record = page.scanner.records[i]
     guard record.count <= Tuning.maximumEntryBytes else {
       throw StoreError(
         .invalidEntry, "entry \(i + 1) for soup \(soup.name) has \(record.count) bytes; at most \(Tuning.maximumEntryBytes)")
     }
-    projection.begin()
-    let number = try id ?? takeId()
-    try splice(page, record, id: number)
+    let id = try row?.int64(0) ?? takeId()
+    try splice(page, record, id: id)
+    let values = try values(page, i, id: id)
+    guard let row else {
+      try insert(id, owner: nil, values)
+      return id
+    }
+    let wasDirty = row.int64(2) == 1, mask = changedColumns(values, in: row)
+    guard try !row.step() else {
+      throw StoreError(.ambiguousExternalId, "There are more than one soup elements where \(path) is the value of entry \(i + 1)")
+    }
+    row.reset()
+    let isDirty = page.scanner.value(record: i, field: page.plan.firstExtra + Extra.local).kind == .true
+    if wasDirty != isDirty { try keepBase(of: id, isDirty: isDirty) }
+    try update(id, setOwner: nil, mask: mask, values)
+    return id
+  }
+
+  /// What the index columns of an entry hold.
+  private func values(_ page: ScannedPage, _ i: Int, id: Int64) throws -> [IndexValue] {
+    let bytes = page.source.bytes, record = page.scanner.records[i]
     var values: [IndexValue] = []
     values.reserveCapacity(columns.count)
     for column in columns {
       let spec = soup.specs[column.spec]
       values.append(
-        try stampedValue(spec, id: number)
+        try stampedValue(spec, id: id)
           ?? projection.value(
             page.scanner.value(record: i, field: column.spec), type: spec.type, path: spec.path, in: bytes, record: record))
     }
-    guard id != nil else {
-      try insert(number, owner: nil, values)
-      return number
-    }
-    let finder = try finder(where: "id = ?", withDirty: true)
-    finder.bind(1, number)
-    guard try finder.step() else {
-      finder.reset()
-      return nil
-    }
-    let wasDirty = finder.int64(2) == 1, mask = changedColumns(values, in: finder)
-    finder.reset()
-    if wasDirty != isDirty { try keepBase(of: number, isDirty: isDirty) }
-    try update(number, setOwner: nil, mask: mask, values)
-    return number
+    return values
   }
 
   private func stampedValue(_ spec: IndexSpec, id: Int64) -> IndexValue? {
