@@ -30,17 +30,18 @@ static void read_store(lua_State *L, int arguments, tureen_request *request) {
   lua_pop(L, 2); /* the table keeps the text alive */
 }
 
-/* call(service, action, arguments, caller) -> id | nil, err. `caller` is what errors in the arguments name.
- *                                                                                                     [-4, +1..2, e] */
+/* call(service, action, arguments, caller, wants_records) -> id | nil, err. `caller` is what errors in the arguments name;
+ * `wants_records`: entries of the answer are wanted as records.                                        [-5, +1..2, e] */
 static int core_call(lua_State *L) {
   tureen_bridge *bridge = tureen_bridge_self(L);
   tureen_request request;
   memset(&request, 0, sizeof request);
-  lua_settop(L, 4);
+  lua_settop(L, 5);
   request.service = luaL_checklstring(L, 1, &request.service_length);
   request.action = luaL_checklstring(L, 2, &request.action_length);
   luaL_checktype(L, 3, LUA_TTABLE);
   read_store(L, 3, &request);
+  request.wants_records = lua_toboolean(L, 5);
   tureen_buffer *text = tureen_buffer_new(L);
   tureen_json_encode(L, 3, luaL_checkstring(L, 4), "args", text);
   request.arguments = text->data;

@@ -14,7 +14,7 @@
 
 typedef struct tureen_page tureen_page;
 
-/* Where reading stands. The text has been found to be valid UTF-8. */
+/* Where reading stands. The text has been found to be valid UTF-8, apart from entries that `lengths` tells of. */
 typedef struct tureen_decoder {
   lua_State *L;
   const char *start, *p, *end;
@@ -24,6 +24,7 @@ typedef struct tureen_decoder {
   int record_mark;   /* stack index of the metatable of records, when there is a page */
   tureen_page *page; /* NULL: every object becomes a table */
   int is_lazy;       /* objects met now become records of `page` */
+  const char *lengths; /* the text of `entryLengths`, behind its bracket, when the page begins with it; else NULL */
   /* Members of the last object at each level: records of a page are alike, so the next table is made that large. */
   unsigned short hints[TUREEN_DECODER_HINTS];
 } tureen_decoder;
@@ -32,6 +33,7 @@ typedef struct tureen_decoder {
 int tureen_decoder_fail(tureen_decoder *d, const char *message);
 
 static inline void tureen_skip_blanks(tureen_decoder *d) {
+  if (d->p < d->end && (unsigned char)*d->p > ' ') return; /* nearly always */
   while (d->p < d->end && (*d->p == ' ' || *d->p == '\n' || *d->p == '\r' || *d->p == '\t')) d->p++;
 }
 
@@ -43,10 +45,10 @@ int tureen_decode_value(tureen_decoder *d, int depth);
 int tureen_decode_string(tureen_decoder *d);
 /* The same for a number.                                                                             [-0, +0..1, m] */
 int tureen_decode_number(tureen_decoder *d);
-/* Moves from the opening quote of a string to its closing one; *is_escaped tells whether it holds a backslash. */
-int tureen_skip_string(tureen_decoder *d, int *is_escaped);
 /* Pushes the object at d->p as a record of d->page and moves behind it.                              [-0, +0..1, m] */
 int tureen_decode_record(tureen_decoder *d);
+/* Pushes the list of entries at d->p, each as long as d->lengths says, and moves behind it.           [-0, +0..1, m] */
+int tureen_decode_entries(tureen_decoder *d);
 
 /* Pushes the value that is all of the text between d->start and d->end, after a look at its UTF-8.      [-0, +0..1, m] */
 int tureen_decode_whole(tureen_decoder *d);
@@ -55,7 +57,8 @@ int tureen_decode_whole(tureen_decoder *d);
  * when it succeeds: the records keep it alive.                                                       [-0, +0..1, m] */
 int tureen_json_decode_page(lua_State *L, tureen_bytes *text, tureen_json_error *error);
 
-/* The JSON text of the record at `index`, NULL when there is none. It lives as long as the record.      [-0, +0, -] */
+/* The JSON text of the record at `index`, NULL when there is none. It lives as long as the record. Raises when the record is
+ * no object after all.                                                                                  [-0, +0, e] */
 const char *tureen_record_text(lua_State *L, int index, size_t *length);
 
 /* Makes the metatables of records known to the state.                                                   [-0, +0, e] */

@@ -30,11 +30,28 @@ static int read_array(tureen_decoder *d, int depth) {
   return 1;
 }
 
-/* True for the member of a cursor that holds its entries; the key stands between `key` and d->p. */
-static int holds_entries(tureen_decoder *d, const char *key, int depth) {
-  static const char name[] = "\"currentPageOrderedEntries\"";
+/* True for the member of a page's cursor that is called `name`, quotes included; the key stands between `key` and d->p. */
+static int is_member(tureen_decoder *d, const char *key, const char *name, int depth) {
   if (d->page == NULL || depth != 1 || d->is_lazy) return 0;
-  return (size_t)(d->p - key) == sizeof name - 1 && memcmp(key, name, sizeof name - 1) == 0;
+  size_t length = strlen(name);
+  return (size_t)(d->p - key) == length && memcmp(key, name, length) == 0;
+}
+
+/* Moves behind the list `entryLengths` at d->p, which nobody but this file needs. */
+static int skip_lengths(tureen_decoder *d) {
+  const char *close = memchr(d->p, ']', (size_t)(d->end - d->p));
+  if (close == NULL) return tureen_decoder_fail(d, "the text ends inside a list");
+  d->p = close + 1;
+  return 1;
+}
+
+/* Pushes the entries of a cursor as records. */
+static int read_entries(tureen_decoder *d, int depth) {
+  if (d->lengths != NULL) return tureen_decode_entries(d);
+  d->is_lazy = 1;
+  if (!tureen_decode_value(d, depth)) return 0;
+  d->is_lazy = 0;
+  return 1;
 }
 
 static int read_member(tureen_decoder *d, int depth) {
@@ -42,13 +59,16 @@ static int read_member(tureen_decoder *d, int depth) {
   if (d->p >= d->end || *d->p != '"') return tureen_decoder_fail(d, "expected a key in quotes");
   const char *key = d->p;
   if (!tureen_decode_string(d)) return 0;
-  int is_lazy = holds_entries(d, key, depth);
+  int holds_entries = is_member(d, key, "\"currentPageOrderedEntries\"", depth);
+  int holds_lengths = d->lengths != NULL && is_member(d, key, "\"entryLengths\"", depth);
   tureen_skip_blanks(d);
   if (d->p >= d->end || *d->p != ':') return tureen_decoder_fail(d, "expected ':'");
   d->p++;
-  d->is_lazy |= is_lazy;
-  if (!tureen_decode_value(d, depth)) return 0;
-  if (is_lazy) d->is_lazy = 0;
+  if (holds_lengths) {
+    lua_pop(d->L, 1);
+    return skip_lengths(d);
+  }
+  if (!(holds_entries ? read_entries(d, depth) : tureen_decode_value(d, depth))) return 0;
   lua_rawset(d->L, -3);
   return 1;
 }
@@ -117,6 +137,13 @@ int tureen_decode_value(tureen_decoder *d, int depth) {
   }
 }
 
+static int check_utf8(tureen_decoder *d) {
+  size_t valid = tureen_utf8_prefix(d->start, (size_t)(d->end - d->start));
+  if (d->start + valid == d->end) return 1;
+  d->p = d->start + valid;
+  return tureen_decoder_fail(d, "not valid UTF-8");
+}
+
 /* Pushes the value that is all of the text.                                                          [-0, +0..1, m] */
 int tureen_decode_whole(tureen_decoder *d) {
   lua_State *L = d->L;
@@ -124,13 +151,8 @@ int tureen_decode_whole(tureen_decoder *d) {
   int top = lua_gettop(L);
   luaL_getmetatable(L, TUREEN_ARRAY);
   d->array_mark = top + 1;
-  size_t valid = tureen_utf8_prefix(d->start, (size_t)(d->end - d->start));
-  d->p = d->start + valid;
-  int ok = d->p == d->end || tureen_decoder_fail(d, "not valid UTF-8");
-  if (ok) {
-    d->p = d->start;
-    ok = tureen_decode_value(d, 0);
-  }
+  int ok = d->lengths != NULL || check_utf8(d);
+  if (ok) ok = tureen_decode_value(d, 0);
   if (ok) {
     tureen_skip_blanks(d);
     if (d->p < d->end) ok = tureen_decoder_fail(d, "something follows the value");

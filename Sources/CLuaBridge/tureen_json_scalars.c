@@ -2,7 +2,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "tureen_decoder.h"
+#include "tureen_scan.h"
 
 static int is_digit(tureen_decoder *d) { return d->p < d->end && *d->p >= '0' && *d->p <= '9'; }
 
@@ -133,45 +133,6 @@ static int read_escaped(tureen_decoder *d, const char *close) {
     }
   }
   luaL_pushresultsize(&buffer, (size_t)(out - start));
-  return 1;
-}
-
-/* The first byte from `p` on that is a quote, a backslash or a control character; `end` when there is none. */
-static const char *find_special(const char *p, const char *end) {
-#if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
-  const uint64_t ones = 0x0101010101010101u, tops = ones << 7;
-  while (end - p >= 8) {
-    uint64_t word;
-    memcpy(&word, p, 8);
-    uint64_t quote = word ^ ones * '"', slash = word ^ ones * '\\';
-    /* Each term marks the bytes looked for; borrows only mark bytes behind the first true one. */
-    uint64_t marks = ((quote - ones) & ~quote) | ((slash - ones) & ~slash) | ((word - ones * 0x20) & ~word);
-    if ((marks &= tops) != 0) return p + __builtin_ctzll(marks) / 8;
-    p += 8;
-  }
-#endif
-  while (p < end && *p != '"' && *p != '\\' && (unsigned char)*p >= 0x20) p++;
-  return p;
-}
-
-int tureen_skip_string(tureen_decoder *d, int *is_escaped) {
-  const char *p = d->p + 1;
-  *is_escaped = 0;
-  for (;;) {
-    p = find_special(p, d->end);
-    if (p >= d->end || (*p == '\\' && d->end - p < 2)) {
-      d->p = d->end;
-      return tureen_decoder_fail(d, "the text ends inside a string");
-    }
-    if (*p == '"') break;
-    if (*p != '\\') {
-      d->p = p;
-      return tureen_decoder_fail(d, "control character in a string");
-    }
-    *is_escaped = 1;
-    p += 2;
-  }
-  d->p = p;
   return 1;
 }
 

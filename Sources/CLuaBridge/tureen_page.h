@@ -24,11 +24,12 @@ struct tureen_page {
 typedef struct tureen_record {
   tureen_page *page;
   uint32_t start, length;
-  uint32_t first, count; /* its members */
+  uint32_t first, count; /* its members, in the page's list, once it is indexed */
+  int is_indexed;
 } tureen_record;
 
-/* Notes the members of the object at d->p as the last of d->page and moves behind it; 0 after `tureen_decoder_fail`.
- *                                                                                                        [-0, +0, m] */
+/* Notes the members of the object between d->p and d->end as the last of d->page; 0 after `tureen_decoder_fail`, and then
+ * none of them.                                                                                          [-0, +0, m] */
 int tureen_page_index(tureen_decoder *d);
 
 /* Pushes a record; its page is at stack index `page_index`, the metatable at `metatable`.               [-0, +1, m] */

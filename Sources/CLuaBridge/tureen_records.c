@@ -33,6 +33,40 @@ static int raise_broken(lua_State *L, const tureen_json_error *error) {
                       (LUAI_UACINT)error->offset);
 }
 
+static int ends_here(tureen_decoder *d) {
+  return d->p == d->end || tureen_decoder_fail(d, "something follows the value");
+}
+
+/* Whether a record is UTF-8, at least: nobody may have looked into it before. d->p stands where it is not. */
+static int check_text(const tureen_record *r, tureen_decoder *d) {
+  size_t valid = r->is_indexed ? r->length : tureen_utf8_prefix(d->p, r->length);
+  if (valid == r->length) return 1;
+  d->p += valid;
+  return tureen_decoder_fail(d, "not valid UTF-8");
+}
+
+/* Notes the members of a record, unless they are known. 0 when it is no object.                         [-0, +0, m] */
+static int index_record(lua_State *L, tureen_record *r, tureen_json_error *error) {
+  if (r->is_indexed) return 1;
+  tureen_decoder d = decoder_of(L, r, r->start, r->length, error);
+  d.page = r->page;
+  uint32_t first = r->page->count;
+  if (!check_text(r, &d) || !tureen_page_index(&d) || !ends_here(&d)) {
+    r->page->count = first;
+    return 0;
+  }
+  r->first = first;
+  r->count = r->page->count - first;
+  r->is_indexed = 1;
+  return 1;
+}
+
+/* The same for those who need it to be one.                                                             [-0, +0, e] */
+static void want_index(lua_State *L, tureen_record *r) {
+  tureen_json_error error = {"", 0};
+  if (!index_record(L, r, &error)) raise_broken(L, &error);
+}
+
 /* Notes the members of a member's value, which is an object.                                            [-0, +0, e] */
 static const tureen_member *index_child(lua_State *L, tureen_record *r, uint32_t at) {
   tureen_member *m = &r->page->members[at];
@@ -41,10 +75,7 @@ static const tureen_member *index_child(lua_State *L, tureen_record *r, uint32_t
   tureen_decoder d = decoder_of(L, r, m->value, m->value_length, &error);
   d.page = r->page;
   uint32_t first = r->page->count;
-  if (!tureen_page_index(&d)) {
-    r->page->count = first;
-    raise_broken(L, &error);
-  }
+  if (!tureen_page_index(&d)) raise_broken(L, &error);
   m = &r->page->members[at]; /* they may have moved */
   m->first = first;
   m->count = r->page->count - first;
@@ -59,7 +90,8 @@ static void push_value(lua_State *L, int self, int metatable, tureen_record *r, 
   const char first = r->page->text.data[m->value];
   if (first == '{') {
     m = index_child(L, r, at);
-    tureen_record child = {.page = r->page, .start = m->value, .length = m->value_length, .first = m->first, .count = m->count};
+    tureen_record child = {.page = r->page, .start = m->value, .length = m->value_length, .first = m->first, .count = m->count,
+                           .is_indexed = 1};
     lua_getiuservalue(L, self, 1);
     tureen_page_push(L, lua_gettop(L), metatable, &child);
     lua_remove(L, -2);
@@ -72,10 +104,7 @@ static void push_value(lua_State *L, int self, int metatable, tureen_record *r, 
     d.array_mark = lua_gettop(L);
   }
   if (!tureen_decode_value(&d, 0)) raise_broken(L, &error);
-  if (d.p != d.end) {
-    tureen_decoder_fail(&d, "unexpected character");
-    raise_broken(L, &error);
-  }
+  if (!ends_here(&d)) raise_broken(L, &error);
   if (first == '[') lua_remove(L, d.array_mark);
 }
 
@@ -100,7 +129,7 @@ static int is_key(lua_State *L, tureen_record *r, const tureen_member *m, const 
   return is_same;
 }
 
-/* The position of the last member with a key, as in a table; -1 when there is none. */
+/* The position of the last member of an indexed record with a key, as in a table; -1 when there is none. */
 static int64_t find_member(lua_State *L, tureen_record *r, const char *key, size_t length) {
   for (uint32_t i = r->count; i-- > 0;)
     if (is_key(L, r, &r->page->members[r->first + i], key, length)) return (int64_t)r->first + i;
@@ -113,13 +142,16 @@ static int record_index(lua_State *L) {
   if (lua_type(L, 2) != LUA_TSTRING) return 0;
   size_t length;
   const char *key = lua_tolstring(L, 2, &length);
-  int64_t at = find_member(L, r, key, length);
+  tureen_json_error error = {"", 0};
+  int is_object = index_record(L, r, &error);
+  int64_t at = is_object ? find_member(L, r, key, length) : -1;
   if (at >= 0) {
     push_value(L, 1, METATABLE, r, (uint32_t)at);
     return 1;
   }
   lua_settop(L, 2);
-  lua_rawget(L, lua_upvalueindex(2));
+  /* What is no object has its methods still: its text can be looked at. */
+  if (lua_rawget(L, lua_upvalueindex(2)) == LUA_TNIL && !is_object) raise_broken(L, &error);
   return 1;
 }
 
@@ -136,7 +168,7 @@ static int record_table(lua_State *L) {
   lua_settop(L, 1);
   luaL_getmetatable(L, TUREEN_ARRAY);
   d.array_mark = 2;
-  if (!tureen_decode_value(&d, 0)) raise_broken(L, &error);
+  if (!check_text(r, &d) || !tureen_decode_value(&d, 0) || !ends_here(&d)) raise_broken(L, &error);
   return 1;
 }
 
@@ -148,7 +180,9 @@ static int record_text(lua_State *L) {
 }
 
 static int record_length(lua_State *L) {
-  lua_pushinteger(L, check_record(L, 1, METATABLE)->count);
+  tureen_record *r = check_record(L, 1, METATABLE);
+  want_index(L, r);
+  lua_pushinteger(L, r->count);
   return 1;
 }
 
@@ -162,6 +196,7 @@ static int record_equal(lua_State *L) {
 static int next_member(lua_State *L) {
   tureen_record *r = check_record(L, lua_upvalueindex(2), METATABLE);
   lua_Integer passed = lua_tointeger(L, lua_upvalueindex(3));
+  want_index(L, r);
   while (passed < (lua_Integer)r->count) {
     uint32_t at = r->first + (uint32_t)passed++;
     size_t length;
@@ -192,6 +227,7 @@ static int record_pairs(lua_State *L) {
 const char *tureen_record_text(lua_State *L, int index, size_t *length) {
   tureen_record *r = luaL_testudata(L, index, TUREEN_RECORD);
   if (r == NULL || r->page->text.data == NULL) return NULL;
+  want_index(L, r);
   *length = r->length;
   return r->page->text.data + r->start;
 }

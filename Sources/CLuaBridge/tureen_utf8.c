@@ -3,6 +3,10 @@
 #include <stdint.h>
 #include <string.h>
 
+#if defined(__SSE2__)
+#include <emmintrin.h>
+#endif
+
 /* Length of the valid sequence at `p` with `left` bytes to go, which starts with a byte above 0x7F; 0 when invalid.
  * Ranges of the second byte: Unicode 15, table 3-7 (no overlong forms, no surrogates, nothing above U+10FFFF). */
 static size_t sequence_length(const unsigned char *p, size_t left) {
@@ -29,6 +33,9 @@ size_t tureen_utf8_prefix(const char *text, size_t length) {
   const unsigned char *p = (const unsigned char *)text;
   size_t i = 0;
   while (i < length) {
+#if defined(__SSE2__)
+    while (length - i >= 16 && _mm_movemask_epi8(_mm_loadu_si128((const __m128i *)(p + i))) == 0) i += 16;
+#endif
     uint64_t word;
     while (length - i >= 8 && (memcpy(&word, p + i, 8), (word & 0x8080808080808080u) == 0)) i += 8;
     if (i == length) break;

@@ -51,7 +51,8 @@ extension Bridge {
       store: StoreReference(
         name: request.store_name.map { Self.text($0, request.store_name_length) } ?? StoreReference.defaultName,
         isGlobal: request.is_global_store != 0),
-      arguments: Array(UnsafeRawBufferPointer(start: request.arguments, count: request.arguments_length)))
+      arguments: Array(UnsafeRawBufferPointer(start: request.arguments, count: request.arguments_length)),
+      wantsRecords: request.wants_records != 0)
   }
 
   private static func text(_ start: UnsafePointer<CChar>, _ length: Int) -> String {

@@ -51,7 +51,8 @@ public final class Bridge: @unchecked Sendable {
   /// Accepts a call and returns its id. Everything that can be wrong with it is answered through the mailbox.
   /// - Throws: `mailboxFull`, when there is no place for the answer.
   func call(
-    service: UnsafeRawBufferPointer, action name: UnsafeRawBufferPointer, store: StoreReference, arguments: [UInt8]
+    service: UnsafeRawBufferPointer, action name: UnsafeRawBufferPointer, store: StoreReference, arguments: [UInt8],
+    wantsRecords: Bool = false
   ) throws(BridgeError) -> Int64 {
     let action: Result<Action, BridgeError>
     do { action = .success(try find(service, name)) } catch { action = .failure(error) }
@@ -68,7 +69,9 @@ public final class Bridge: @unchecked Sendable {
     case .success where isLong && hasInterrupt:
       ticket.fail(BridgeError.bridge(.interrupted, "interrupted: no further sync is started"))
     case .success(let action):
-      lanes.submit(action.isAboutAllStores ? nil : action.lane ?? store) { self.run(action, arguments, ticket) }
+      lanes.submit(action.isAboutAllStores ? nil : action.lane ?? store) {
+        self.run(action, arguments, wantsRecords, ticket)
+      }
     }
     return ticket.id
   }
@@ -97,10 +100,11 @@ public final class Bridge: @unchecked Sendable {
   }
 
   /// On a lane's thread.
-  private func run(_ action: Action, _ arguments: [UInt8], _ ticket: CallTicket) {
+  private func run(_ action: Action, _ arguments: [UInt8], _ wantsRecords: Bool, _ ticket: CallTicket) {
     if action.isLong, hasClosed { return ticket.fail(BridgeError.bridge(.closed, "the bridge is closed")) }
     do {
       var call = try ActionCall(action, text: arguments)
+      call.wantsRecords = wantsRecords
       if action.isLong {
         call.cancellation = lock.withLock { cancellations[ticket.id] }
         if call.cancellation?.isCancelled == true {

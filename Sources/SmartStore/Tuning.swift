@@ -21,6 +21,8 @@ enum Tuning {
   static let markBytes = 400
   /// Shapes of queries whose statements a connection keeps prepared: a script has a few.
   static let queryPlans = 32
+  /// Bytes a page is given room for before its first row, if the one before was as large: what is larger grows.
+  static let reservedPageBytes = 4 << 20
   /// Rows a page of a query when the spec names no size (as in the plug-ins).
   static let defaultPageSize = 10
   /// How much of a watched smart query's result is compared: rows, bytes, and steps of SQLite's machine, a few hundred

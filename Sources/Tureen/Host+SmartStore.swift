@@ -99,7 +99,8 @@ extension Host {
       store.closeCursor(try call.integer("cursorId"))
       return Host.ok
     case .moveCursorToPageIndex:
-      return try store.moveCursor(call.integer("cursorId"), toPageIndex: call.integer("index"))
+      return try store.moveCursor(
+        call.integer("cursorId"), toPageIndex: call.integer("index"), asRecords: call.wantsRecords)
     default:
       let spec = try QuerySpec(call.object("querySpec"))
       guard (action == .runSmartQuery) == (spec.kind == .smart) else {
@@ -108,7 +109,8 @@ extension Host {
           ? "Smart queries can only be run through runSmartQuery" : "runSmartQuery can only run smart queries"
         throw StoreError(.invalidQuerySpec, message)
       }
-      return try store.openCursor(spec, soup: action == .querySoup ? call.string("soupName") : nil)
+      return try store.openCursor(
+        spec, soup: action == .querySoup ? call.string("soupName") : nil, asRecords: call.wantsRecords)
     }
   }
 }

@@ -138,6 +138,63 @@ function tests.test_broken_field_raises_when_it_is_read()
   same(record.e, "fine")
 end
 
+--- Records of a page that says how long its entries are, as the store answers: nobody has looked into those.
+local function records_of_texts(texts)
+  local lengths = {}
+  for i, text in ipairs(texts) do lengths[i] = #text end
+  return cursor_of(('{"entryLengths":[%s],"cursorId":1,"currentPageOrderedEntries":[%s],"totalPages":1}'):format(
+    table.concat(lengths, ","), table.concat(texts, ",")))
+end
+
+function tests.test_entries_of_known_length_are_records()
+  local cursor = records_of_texts { '{"a":1,"o":{"b":[2]}}', '{}', '"no object"', '{"a":"\\u00e9"}' }
+  local entries = cursor.currentPageOrderedEntries
+  same(cursor.entryLengths, nil)
+  same({ cursor.cursorId, cursor.totalPages, cursor.lazy }, { 1, 1, true })
+  same(#entries, 4)
+  same({ entries[1].a, entries[1].o.b, #entries[1] }, { 1, { 2 }, 2 })
+  same({ entries[2].a, #entries[2] }, { nil, 0 })
+  same(entries[3], "no object")
+  same(entries[4].a, "é")
+  local keys = {}
+  for key, value in pairs(entries[1]) do keys[key] = type(value) end
+  same(keys, { a = "number", o = "userdata" })
+end
+
+function tests.test_broken_entry_of_known_length_raises_when_it_is_read_and_harms_no_other()
+  local broken = { '{"a":1},{"b":2}', '{"a":1', '{"a" 1}', "{}}", '{"a":1}]' }
+  for _, text in ipairs(broken) do
+    local reads = {
+      function(record) return record.a end, function(record) return #record end,
+      function(record) return record:table() end, tureen.json.encode,
+      function(record) for _ in pairs(record) do break end end,
+    }
+    for i, read in ipairs(reads) do
+      local entries = records_of_texts({ '{"a":1}', text, '{"a":3}' }).currentPageOrderedEntries
+      local ok, err = pcall(read, entries[2])
+      same({ ok, type(err) == "table" and err.code }, { false, "invalidJSON" }, text .. " " .. i)
+      same(pcall(read, entries[2]), false, text)
+      same({ entries[1].a, entries[3].a, entries[2]:text() }, { 1, 3, text })
+    end
+  end
+end
+
+function tests.test_lengths_that_do_not_fit_are_an_error()
+  for _, text in ipairs {
+    '{"entryLengths":[7],"currentPageOrderedEntries":[{"a":1},{"a":2}]}',
+    '{"entryLengths":[7,7,7],"currentPageOrderedEntries":[{"a":1},{"a":2}]}',
+    '{"entryLengths":[99999999999],"currentPageOrderedEntries":[{"a":1}]}',
+    '{"entryLengths":[6],"currentPageOrderedEntries":[{"a":1}]}',
+    '{"entryLengths":[2],"currentPageOrderedEntries":["a"]}',
+    '{"entryLengths":[7],"currentPageOrderedEntries":5}',
+    '{"entryLengths":[7', '{"entryLengths":[7],"currentPageOrderedEntries":[',
+  } do
+    tureen.exec(never("success"), expect(function(err) same(err.code, "internal") end), "com.salesforce.smartstore",
+      "pgQuerySoup", { soupName = "literal", querySpec = { queryType = "range", smartSql = text, lazy = true } })
+    tureen.run()
+  end
+end
+
 function tests.test_without_lazy_entries_are_tables()
   tureen.exec(expect(function(cursor)
     same(cursor, { currentPageOrderedEntries = { { a = 1 } } })

@@ -50,6 +50,7 @@ typedef struct tureen_request {
   const char *_Nullable store_name; /* NULL: the default store */
   size_t store_name_length;
   int is_global_store;
+  int wants_records; /* the script reads entries field by field: see `entryLengths` in tureen_page.c */
 } tureen_request;
 
 /* Swift's functions for one lua_State. All run on the Lua thread and none may be NULL. */

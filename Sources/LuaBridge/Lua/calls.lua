@@ -134,9 +134,10 @@ function M.exec(success, err_callback, service, action, args, is_background, cal
     store_name = type(store_name) == "string" and store_name or DEFAULT_STORE,
     is_background = is_background == true,
   }
-  local id, refusal = core.call(service, action, args, caller or "exec")
+  local is_lazy = wants_records(args)
+  local id, refusal = core.call(service, action, args, caller or "exec", is_lazy)
   if id then
-    if wants_records(args) then lazy[id] = true end
+    if is_lazy then lazy[id] = true end
     calls[id], latest = call, id
     if not call.is_background then live = live + 1 end
   else

@@ -24,6 +24,8 @@ final class QueryPlan {
   private let condition: String?
   private let ranges: Int
   private var statements: [Int: Statement] = [:]
+  /// What the last page came to: the next one is given that much room at once.
+  var pageBytes = 0
 
   /// - Parameters:
   ///   - match: The condition of a `match` query, in SQL.
@@ -79,7 +81,7 @@ final class QueryPlan {
   func serves(_ other: QuerySpec, soup name: String, ranges: Int) -> Bool {
     func isSame(_ a: String?, _ b: String?) -> Bool {
       guard let a, let b else { return a == nil && b == nil }
-      return a.utf8.elementsEqual(b.utf8)
+      return a.hasSameBytes(as: b)
     }
     guard spec.kind == other.kind, spec.order == other.order, self.ranges == ranges, isSame(soup.name, name),
       isSame(spec.indexPath, other.indexPath), isSame(spec.orderPath, other.orderPath),
@@ -154,6 +156,6 @@ extension Soup {
   /// Whether an index over a path is there to be walked.
   func hasBuiltIndex(_ path: String?) -> Bool {
     guard let path, loading == nil else { return false }
-    return specs.contains { $0.path.utf8.elementsEqual(path.utf8) }
+    return specs.contains { $0.path.hasSameBytes(as: path) }
   }
 }

@@ -85,7 +85,7 @@ extension RowReader {
   /// - Parameters:
   ///   - start: The first row's number, counted from 0.
   ///   - marks: Rows whose number is known; those around the page are added. Nil when nobody will ask for another page.
-  func page(from start: Int, limit: Int, asEntries: Bool, marks: inout PageMarks?) throws -> QueryPage {
+  func page(from start: Int, limit: Int, shape: RowShape, marks: inout PageMarks?) throws -> QueryPage {
     var key: RowKey?, isInclusive = false, skipping = start
     switch marks?.way(to: start) {
     case .at(let mark)?: (key, isInclusive, skipping) = (mark.key, true, 0)
@@ -93,13 +93,14 @@ extension RowReader {
     case .backwards(let mark, let rows)?:
       (key, isInclusive, skipping) = (try self.key(before: mark?.key, skipping: rows), true, 0)
       // No row has that number.
-      if key == nil { return QueryPage(text: Array("[]".utf8), rows: 0, isLast: true) }
+      if key == nil { return .empty(isLast: true) }
     case nil: break
     }
     var ids: (first: Int64, last: Int64)?
-    let page = try rows(key, isInclusive, skipping, limit, asEntries, lookingAhead: marks != nil) { id in
+    let page = try rows(key, isInclusive, skipping, limit, shape, lookingAhead: marks != nil) { id in
       ids = (ids?.first ?? id, id)
     }
+    plan.pageBytes = min(page.text.count + page.text.count / 8 + 1024, Tuning.reservedPageBytes)
     if let ids, marks != nil {
       if start > 0, marks?.knows(row: start - 1) == false, let key = try plan.key(ids.first) { marks?.add(row: start, key) }
       if !page.isLast, let key = try plan.key(ids.last) { marks?.add(row: start + page.rows - 1, key) }
@@ -109,7 +110,7 @@ extension RowReader {
 
   /// - Parameter lookingAhead: Find out whether the page is the last.
   private func rows(
-    _ key: RowKey?, _ isInclusive: Bool, _ skipping: Int, _ limit: Int, _ asEntries: Bool, lookingAhead: Bool,
+    _ key: RowKey?, _ isInclusive: Bool, _ skipping: Int, _ limit: Int, _ shape: RowShape, lookingAhead: Bool,
     _ note: (Int64) -> Void
   ) throws -> QueryPage {
     let wanted = limit + (lookingAhead ? 1 : 0), columns = plan.columnCount
@@ -122,20 +123,20 @@ extension RowReader {
         let row = try plan.row(id)
         defer { row.reset() }
         guard try row.step() else { continue }
-        if result == nil { result = RowText(row, columns: columns, asEntries: asEntries) }
+        if result == nil { result = RowText(row, columns: columns, shape: shape, capacity: plan.pageBytes) }
         result?.append(row)
         note(id)
       }
-      return result?.page(isLast: isLast) ?? QueryPage(text: Array("[]".utf8), rows: 0, isLast: isLast)
+      return result?.page(isLast: isLast) ?? .empty(isLast: isLast)
     }
     var result: RowText?, count = 0
     try forEach(.page, from: key, isInclusive: isInclusive, skipping: skipping, limit: wanted) { row in
       count += 1
       guard count <= limit else { return }
-      if result == nil { result = RowText(row, columns: columns, asEntries: asEntries) }
+      if result == nil { result = RowText(row, columns: columns, shape: shape, capacity: plan.pageBytes) }
       result?.append(row)
       note(row.int64(columns))
     }
-    return result?.page(isLast: count < wanted) ?? QueryPage(text: Array("[]".utf8), rows: 0, isLast: true)
+    return result?.page(isLast: count < wanted) ?? .empty(isLast: true)
   }
 }

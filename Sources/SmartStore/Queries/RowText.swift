@@ -9,25 +9,41 @@ package struct QueryPage: Sendable {
   package var rows: Int
   /// No row follows; true as well when nobody looked.
   package var isLast: Bool
+  /// Bytes of each row in `text`, for a page of entries that nobody has looked into; empty for any other.
+  var lengths: [Int32] = []
+
+  static func empty(isLast: Bool) -> QueryPage { QueryPage(text: Array("[]".utf8), rows: 0, isLast: isLast) }
+}
+
+/// What a row of a page is, and who looks into it.
+enum RowShape {
+  /// An array of columns.
+  case columns
+  /// The entry, which is seen to be one JSON object.
+  case entry
+  /// The entry as it is stored. Whoever reads it has to see whether it is JSON.
+  case record
 }
 
 /// Builds a page as text, row by row. Stored entries are spliced in as they are, never parsed.
 struct RowText {
   private var text: [UInt8] = [0x5b]
+  private var lengths: [Int32] = []
   private(set) var rows = 0
   private let columns: Int32
-  private let asEntries: Bool
+  private let shape: RowShape
   /// Columns that hold entries: by their name.
   private let isEntry: [Bool]
 
   /// - Parameters:
   ///   - columns: How many of the statement's columns belong to the row.
-  ///   - asEntries: The row is its first column, an entry; else it is an array.
-  init(_ statement: Statement, columns: Int32, asEntries: Bool) {
+  ///   - capacity: Bytes the page may come to.
+  init(_ statement: Statement, columns: Int32, shape: RowShape, capacity: Int = 0) {
     self.columns = columns
-    self.asEntries = asEntries
+    self.shape = shape
+    text.reserveCapacity(capacity)
     isEntry =
-      asEntries
+      shape != .columns
       ? []
       : (0..<columns).map { i in
         let name = statement.columnName(i)
@@ -38,7 +54,11 @@ struct RowText {
   mutating func append(_ statement: Statement) {
     if rows > 0 { text.append(0x2c) }
     rows += 1
-    if asEntries { return append(statement, 0, isEntry: true) }
+    switch shape {
+    case .entry: return append(statement, 0, isEntry: true)
+    case .record: return appendRecord(statement)
+    case .columns: break
+    }
     text.append(0x5b)
     for i in 0..<columns {
       if i > 0 { text.append(0x2c) }
@@ -49,7 +69,17 @@ struct RowText {
 
   consuming func page(isLast: Bool) -> QueryPage {
     text.append(0x5d)
-    return QueryPage(text: text, rows: rows, isLast: isLast)
+    return QueryPage(text: text, rows: rows, isLast: isLast, lengths: lengths)
+  }
+
+  private mutating func appendRecord(_ statement: Statement) {
+    let before = text.count
+    if statement.type(0) == .text, case let value = statement.bytes(0), value.first == 0x7b, value.last == 0x7d {
+      text.append(contentsOf: value)
+    } else {
+      append(statement, 0, isEntry: true)
+    }
+    lengths.append(Int32(text.count - before))
   }
 
   private mutating func append(_ statement: Statement, _ i: Int32, isEntry: Bool) {

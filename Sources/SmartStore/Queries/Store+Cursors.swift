@@ -1,16 +1,17 @@
-import JSON
-
 /// Queries, page by page.
 extension Store {
   /// Opens a cursor on a query and reads its first page.
   ///
-  /// - Parameter soup: The soup of a query that is no smart query.
+  /// - Parameters:
+  ///   - soup: The soup of a query that is no smart query.
+  ///   - asRecords: Entries are read field by field, by someone who sees for himself whether they are JSON. A page of entries then
+  ///     begins with `entryLengths`, the bytes of each in the text.
   /// - Returns: JSON text `{cursorId, currentPageIndex, pageSize, totalEntries, totalPages, currentPageOrderedEntries}`.
   /// - Throws: ``StoreError`` `.noSuchSoup`, `.invalidSmartSql`, `.notReadOnly`, `.tooManyCursors`, `.sqlite`.
-  public func openCursor(_ spec: QuerySpec, soup: String?) throws -> [UInt8] {
+  public func openCursor(_ spec: QuerySpec, soup: String?, asRecords: Bool = false) throws -> [UInt8] {
     let (page, total, marks) = try readBlocking { snapshot in
       var marks: PageMarks? = PageMarks()
-      let page = try snapshot.page(0, of: spec, soup: soup, marks: &marks)
+      let page = try snapshot.page(0, of: spec, soup: soup, asRecords: asRecords, marks: &marks)
       // What fits on a page needs no counting.
       guard !page.isLast else { return (page, page.rows, PageMarks()) }
       let total = try snapshot.count(spec, soup: soup)
@@ -26,9 +27,11 @@ extension Store {
   /// Pages beside one that was read cost the same at any depth while nobody writes to the store, when an index has the query's
   /// order; a far jump passes over the entries of that index, from the nearest row that is known. Smart queries count up to
   /// the page.
-  /// - Parameter index: Counts from 0; moved into the range of pages the cursor has.
+  /// - Parameters:
+  ///   - index: Counts from 0; moved into the range of pages the cursor has.
+  ///   - asRecords: As for ``openCursor(_:soup:asRecords:)``.
   /// - Throws: ``StoreError`` `.noSuchCursor`, and what the query throws.
-  public func moveCursor(_ id: Int64, toPageIndex index: Int64) throws -> [UInt8] {
+  public func moveCursor(_ id: Int64, toPageIndex index: Int64, asRecords: Bool = false) throws -> [UInt8] {
     let cursor = try cursors.find(id)
     let page = Int(min(max(0, index), Int64(max(0, cursor.totalPages - 1))))
     var marks = cursor.marks
@@ -36,7 +39,7 @@ extension Store {
       marks.begin(try snapshot.view())
       var known: PageMarks? = marks
       defer { marks = known ?? marks }
-      return try snapshot.page(page, of: cursor.spec, soup: cursor.soup, marks: &known)
+      return try snapshot.page(page, of: cursor.spec, soup: cursor.soup, asRecords: asRecords, marks: &known)
     }
     cursors.keep(marks, for: id)
     return Store.cursorText(id, cursor, index: page, result)
@@ -56,17 +59,22 @@ extension Store {
     try readBlocking { try $0.count(spec, soup: soup) }
   }
 
-  private static func cursorText(_ id: Int64, _ cursor: CursorTable.Cursor, index: Int, _ page: QueryPage) -> [UInt8] {
-    let head: JSONObject = [
-      "cursorId": .integer(id), "currentPageIndex": .integer(Int64(index)),
-      "pageSize": .integer(Int64(cursor.spec.pageSize)), "totalEntries": .integer(Int64(cursor.totalEntries)),
-      "totalPages": .integer(Int64(cursor.totalPages)),
-    ]
-    var text = head.serialized()
-    text.removeLast()
-    text.append(contentsOf: ",\"currentPageOrderedEntries\":".utf8)
-    text.append(contentsOf: page.text)
-    text.append(0x7d)
-    return text
+  private static func cursorText(_ id: Int64, _ cursor: CursorTable.Cursor, index: Int, _ page: consuming QueryPage) -> [UInt8] {
+    var head: [UInt8] = [0x7b]
+    if !page.lengths.isEmpty {
+      head.reserveCapacity(page.lengths.count * 6 + 256)
+      head.append(contentsOf: "\"entryLengths\":[".utf8)
+      for length in page.lengths { head.append(contentsOf: "\(length),".utf8) }
+      head[head.count - 1] = 0x5d
+      head.append(0x2c)
+    }
+    head.append(
+      contentsOf: """
+        "cursorId":\(id),"currentPageIndex":\(index),"pageSize":\(cursor.spec.pageSize),\
+        "totalEntries":\(cursor.totalEntries),"totalPages":\(cursor.totalPages),"currentPageOrderedEntries":
+        """.utf8)
+    page.text.insert(contentsOf: head, at: 0)
+    page.text.append(0x7d)
+    return page.text
   }
 }

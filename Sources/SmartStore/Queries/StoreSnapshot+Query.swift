@@ -6,16 +6,20 @@ extension StoreSnapshot {
   /// - Throws: ``StoreError`` `.noSuchSoup`, `.invalidSmartSql`, `.notReadOnly`, and SQLite's own words for bad SQL.
   package func query(_ spec: QuerySpec, soup name: String?, pageIndex: Int) throws -> QueryPage {
     var marks: PageMarks?
-    return try page(pageIndex, of: spec, soup: name, marks: &marks)
+    return try page(pageIndex, of: spec, soup: name, asRecords: false, marks: &marks)
   }
 
-  /// - Parameter marks: Rows of the result that are known by their number, for a cursor; nil for a page of its own.
-  func page(_ index: Int, of spec: QuerySpec, soup name: String?, marks: inout PageMarks?) throws -> QueryPage {
+  /// - Parameters:
+  ///   - asRecords: Nobody needs to look into entries: whoever reads them does.
+  ///   - marks: Rows of the result that are known by their number, for a cursor; nil for a page of its own.
+  func page(
+    _ index: Int, of spec: QuerySpec, soup name: String?, asRecords: Bool, marks: inout PageMarks?
+  ) throws -> QueryPage {
     let (product, isTooFar) = max(0, index).multipliedReportingOverflow(by: spec.pageSize)
     let start = isTooFar ? Int.max : product
     guard spec.kind != .smart else { return try smartPage(spec, from: start, lookingAhead: marks != nil) }
-    return try rows(spec, name).page(
-      from: start, limit: spec.pageSize, asEntries: spec.selectPaths == nil, marks: &marks)
+    let shape: RowShape = spec.selectPaths != nil ? .columns : asRecords ? .record : .entry
+    return try rows(spec, name).page(from: start, limit: spec.pageSize, shape: shape, marks: &marks)
   }
 
   /// How many rows a query has in all.
@@ -103,7 +107,7 @@ extension StoreSnapshot {
     try spec.validate()
     let statement = try smartStatement(spec, limit: spec.pageSize + (lookingAhead ? 1 : 0), offset: start)
     defer { statement.reset() }
-    var result = RowText(statement, columns: statement.columnCount, asEntries: false)
+    var result = RowText(statement, columns: statement.columnCount, shape: .columns)
     while result.rows < spec.pageSize, try statement.step() { result.append(statement) }
     let isLast = try result.rows < spec.pageSize || !lookingAhead || !statement.step()
     return result.page(isLast: isLast)
@@ -134,7 +138,7 @@ extension StoreSnapshot {
 
   /// Smart SQL to SQL, remembered until a soup changes.
   private func convert(_ smartSql: String) throws -> String {
-    if let known = state.smartSql[smartSql], known.smartSql.utf8.elementsEqual(smartSql.utf8) { return known.sql }
+    if let known = state.smartSql[smartSql], known.smartSql.hasSameBytes(as: smartSql) { return known.sql }
     let sql = try SmartSql.convert(smartSql) { try self.find($0) }
     if state.smartSql.count >= 1024 { state.smartSql.removeAll() }
     state.smartSql[smartSql] = (smartSql, sql)

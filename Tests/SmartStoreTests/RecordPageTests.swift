@@ -1,0 +1,54 @@
+import Database
+import JSON
+import TestSupport
+import Testing
+
+@testable import SmartStore
+
+/// Pages whose entries nobody has looked into, for readers that do so themselves.
+@Suite struct RecordPageTests {
+  private static func text(_ store: Store, _ query: String, asRecords: Bool = true) throws -> String {
+    String(decoding: try store.openCursor(try spec(query), soup: "s", asRecords: asRecords), as: UTF8.self)
+  }
+
+  /// A store of four entries, of which three are damaged in the file.
+  private static func damaged() throws -> TemporaryStore {
+    let temporary = try TemporaryStore(soup: "s", [.string("k")])
+    try temporary.store.upsert(#"[{"k":"a"},{"k":"b"},{"k":"c"},{"k":"d"}]"#, into: "s")
+    let connection = try Connection(store: temporary.path, mode: .readWrite)
+    defer { connection.close() }
+    let texts = ["1": #"'{"k":'||'}'"#, "2": #"'{"a":1},{"b":2}'"#, "3": "'no entry'"]
+    for (id, text) in texts { try connection.execute("UPDATE TABLE_1 SET soup = \(text) WHERE id = \(id)") }
+    return temporary
+  }
+
+  @Test func cursor_asRecords_beginsWithTheLengthsAndKeepsEveryByte() throws {
+    let temporary = try Self.damaged()
+    let entries = #"{"k":},{"a":1},{"b":2},"no entry",{"_soupEntryId":4,"#
+    let text = try Self.text(temporary.store, #"{"queryType":"range"}"#)
+    let whole = try #require(temporary.store.retrieve([4], from: "s").count) - 2
+    #expect(text.hasPrefix(#"{"entryLengths":[6,15,10,\#(whole)],"cursorId":1,"currentPageIndex":0,"#))
+    #expect(text.contains(#""totalEntries":4,"totalPages":1,"currentPageOrderedEntries":[\#(entries)"#))
+  }
+
+  @Test func cursor_asEntries_whatIsNoEntryIsText() throws {
+    let temporary = try Self.damaged()
+    let text = try Self.text(temporary.store, #"{"queryType":"range"}"#, asRecords: false)
+    let page = try JSONValue(parsing: text)["currentPageOrderedEntries"]?.arrayValue
+    #expect(page?.prefix(3) == [#"{"k":}"#, #"{"a":1},{"b":2}"#, "no entry"])
+    #expect(page?.last?["k"] == "d")
+  }
+
+  @Test func cursor_asRecords_otherPagesAndQueriesToo() throws {
+    let temporary = try TemporaryStore(soup: "s", [.string("k")])
+    try temporary.store.upsert(#"[{"k":"a"},{"k":"bb"},{"k":"ccc"}]"#, into: "s")
+    let first = try Self.text(temporary.store, #"{"queryType":"range","indexPath":"k","orderPath":"k","pageSize":2}"#)
+    let second = String(decoding: try temporary.store.moveCursor(1, toPageIndex: 1, asRecords: true), as: UTF8.self)
+    for text in [first, second] { #expect(text.hasPrefix(#"{"entryLengths":["#)) }
+    #expect(try JSONValue(parsing: second)["currentPageOrderedEntries"]?.arrayValue?.first?["k"] == "ccc")
+    let paths = try Self.text(temporary.store, #"{"queryType":"range","selectPaths":["k"]}"#)
+    #expect(paths.hasPrefix(#"{"cursorId":2,"#) && paths.hasSuffix(#"[["a"],["bb"],["ccc"]]}"#))
+    let none = try Self.text(temporary.store, #"{"queryType":"exact","indexPath":"k","matchKey":"none"}"#)
+    #expect(none.hasSuffix(#""totalEntries":0,"totalPages":0,"currentPageOrderedEntries":[]}"#))
+  }
+}
