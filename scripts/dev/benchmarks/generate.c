@@ -1,9 +1,10 @@
-/* generate DIRECTORY COUNT REVISION [PAGE]
+/* generate DIRECTORY COUNT REVISION [SEED]
  *
  * Writes a query's answer page by page, as an org sends it: DIRECTORY/0.json, DIRECTORY/2000.json ... COUNT contacts of 12
  * fields and `attributes`, about 440 bytes each, the same bytes on every machine. They come in the order of their
  * LastModifiedDate, against which their Ids are random. One name in fifty needs care: quotes, backslashes, braces, emoji.
- * Revision 2 has the same Ids, every record edited, and one LastName in ten another. */
+ * Revision 2 has the same Ids, every record edited, and one LastName in ten another. SEED (7) gives another order: what was
+ * stored in one order is then edited in a random one. */
 #include "bench.h"
 
 #include <errno.h>
@@ -95,10 +96,9 @@ static void write_file(const char *directory, uint64_t offset, const bench_buffe
 }
 
 /* The numbers 1...count in an order that looks random and is always the same. */
-static uint32_t *shuffled(uint64_t count) {
+static uint32_t *shuffled(uint64_t count, uint64_t state) {
   uint32_t *order = bench_realloc(NULL, count * sizeof *order);
   for (uint64_t i = 0; i < count; i++) order[i] = (uint32_t)(i + 1);
-  uint64_t state = 7;
   for (uint64_t i = count; i > 1; i--) {
     uint64_t j = bench_random(&state) % i;
     uint32_t swapped = order[i - 1];
@@ -109,12 +109,13 @@ static uint32_t *shuffled(uint64_t count) {
 }
 
 int main(int argc, char **argv) {
-  if (argc < 4) bench_die("usage: generate DIRECTORY COUNT REVISION [PAGE]");
-  uint64_t count = strtoull(argv[2], NULL, 10), page = argc > 4 ? strtoull(argv[4], NULL, 10) : 2000;
+  if (argc < 4) bench_die("usage: generate DIRECTORY COUNT REVISION [SEED]");
+  const uint64_t page = 2000;
+  uint64_t count = strtoull(argv[2], NULL, 10), seed = argc > 4 ? strtoull(argv[4], NULL, 10) : 7;
   int revision = atoi(argv[3]);
-  if (page < 1 || revision < 1 || count > 10000000) bench_die("COUNT, REVISION or PAGE is out of range");
+  if (revision < 1 || count > 10000000) bench_die("COUNT or REVISION is out of range");
   if (mkdir(argv[1], 0777) && errno != EEXIST) bench_die("cannot make %s", argv[1]);
-  uint32_t *order = shuffled(count);
+  uint32_t *order = shuffled(count, seed);
   bench_buffer b = {0};
   unsigned long long bytes = 0;
   for (uint64_t offset = 0; offset == 0 || offset < count; offset += page) {

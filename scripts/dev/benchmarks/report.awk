@@ -49,9 +49,9 @@ END {
   }
   printf "\n%d records, median of %d; CPU is user and kernel of the whole process\n\n", records, rounds
   printf "%-7s %-6s %12s %9s %9s %10s %13s\n", "", "load", "records/s", "CPU s", "wall s", "peak MB", "inside SQLite"
-  line("bare", "first"); line("bare", "again")
+  line("bare", "first"); line("bare", "again"); line("bare", "random"); line("replace", "random")
   if (!has_ours) exit
-  line("ours", "first"); line("ours", "again")
+  line("ours", "first"); line("ours", "again"); line("ours", "random")
   print ""
   for (i = 1; i <= 2; i++) {
     phase = i == 1 ? "first" : "again"
@@ -59,6 +59,9 @@ END {
     printf "CPU, %s load: %.2f of the C program's      at most 1.50: %s; target 1.25: %s\n", phase, ratio, \
       verdict(ratio, 1.5), verdict(ratio, 1.25)
   }
+  printf "CPU, random edits: %.2f of the C program's", median("ours random cpu") / median("bare random cpu")
+  ratio = median("ours random cpu") / median("replace random cpu")
+  printf "; %.2f of C with INSERT OR REPLACE      at most 0.50: %s\n", ratio, verdict(ratio, 0.5)
   rss = largest("ours first rss")
   if (largest("ours again rss") > rss) rss = largest("ours again rss")
   most = records <= 100000 ? 64 : 150

@@ -27,10 +27,13 @@ static void write_row(sqlite3_stmt *insert, int n, int round) {
   snprintf(last, sizeof last, "Name%d", (n * 7 + round) % 997);
   snprintf(account, sizeof account, "001%015d", n % 500);
   int length = snprintf(text, sizeof text,
-      "{\"_soupEntryId\":%d,\"_soupLastModifiedDate\":1763715000000,\"Id\":\"%s\",\"FirstName\":\"Maria\",\"LastName\":\"%s\","
+      "{\"_soupEntryId\":%d,\"_soupLastModifiedDate\":1763715000000,\"attributes\":{\"type\":\"Contact\","
+      "\"url\":\"/services/data/v66.0/sobjects/Contact/%s\"},\"Id\":\"%s\",\"FirstName\":\"Maria\",\"LastName\":\"%s\","
       "\"Email\":\"maria.%d@customer-example.com\",\"Phone\":\"(924) 555-8282\",\"Title\":\"Account Executive\","
-      "\"Department\":\"Engineering\",\"MailingStreet\":\"%d Baker Street\",\"AccountId\":\"%s\",\"Score\":%d.25,"
-      "\"__local__\":false,\"__sync_id__\":1}", n, id, last, n, n + round, account, n % 1000);
+      "\"Department\":\"Engineering\",\"MailingStreet\":\"%d Baker Street\",\"AccountId\":\"%s\","
+      "\"Score__c\":%d.25,\"DoNotCall\":false,\"LastModifiedDate\":\"2026-01-01T00:00:%02d.000+0000\",\"__local__\":false,"
+      "\"__locally_created__\":false,\"__locally_updated__\":false,\"__locally_deleted__\":false,\"__sync_id__\":1}",
+      n, id, id, last, n, n + round, account, n % 1000, n % 60);
   sqlite3_bind_int(insert, 1, n);
   sqlite3_bind_text(insert, 2, text, length, SQLITE_STATIC);
   sqlite3_bind_text(insert, 3, id, -1, SQLITE_STATIC);
