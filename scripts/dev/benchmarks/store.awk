@@ -14,8 +14,10 @@ END {
   printf "\nnew rows: %.2f of C\n", ratio(v["lua_new"], v["c_new"])
   r = ratio(v["lua_random"], v["c_replace"])
   printf "random edits: %.2f of C with INSERT OR REPLACE      at most 0.50: %s\n", r, verdict(r <= 0.5)
-  printf "answers through the bridge: %.0f a second (prepared in C: %.0f)      at least 20000: %s\n", v["lua_lookups"], \
-    v["c_lookups"], verdict(v["lua_lookups"] >= 20000)
+  # The target is for a machine where the prepared statement in C answers 205,000 times a second.
+  needed = 20000 * v["c_lookups"] / 205000
+  printf "answers through the bridge: %.0f a second (prepared in C: %.0f)      at least %.0f on this machine: %s\n", \
+    v["lua_lookups"], v["c_lookups"], needed, verdict(v["lua_lookups"] >= needed)
   printf "\na page of 2,000 entries, us CPU a record\n"
   printf "  decoded only: lua-cjson %.2f, ours %.2f\n", v["page_cjson"], v["page_decode"]
   printf "  queried and: decoded by lua-cjson %.2f, as tables %.2f, as lazy records with two fields read %.2f\n", v["page_texts"], \
