@@ -18,7 +18,13 @@ final class ConnectionState {
   /// Who wants to hear of changes; nil while nobody does, and always on a connection that reads.
   var feed: ChangeFeed?
 
-  init(number: Int) { self.number = number }
+  /// Of the store, all its connections together.
+  let wantedIndexes: WantedIndexes
+
+  init(number: Int, _ wantedIndexes: WantedIndexes) {
+    self.number = number
+    self.wantedIndexes = wantedIndexes
+  }
 
   /// Forgets what no longer holds when the schema has changed, by this process or another. First thing in a transaction.
   func refresh(_ connection: Connection) throws {

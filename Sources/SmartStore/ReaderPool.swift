@@ -29,11 +29,13 @@ final class ReaderPool: Sendable {
   private let path: String
   private let key: StoreKey?
   private let busyTimeoutMs: Int32
+  private let wantedIndexes: WantedIndexes
   /// One for each reader there may be: whoever holds one finds an idle reader, or may open one.
   private let places = DispatchSemaphore(value: Tuning.readers)
   private let state = Mutex(State())
 
-  init(path: String, key: StoreKey?, busyTimeoutMs: Int32) {
+  init(path: String, key: StoreKey?, busyTimeoutMs: Int32, _ wantedIndexes: WantedIndexes) {
+    self.wantedIndexes = wantedIndexes
     self.path = path
     self.key = key
     self.busyTimeoutMs = busyTimeoutMs
@@ -66,7 +68,7 @@ final class ReaderPool: Sendable {
     let connection = try Connection(path: path, mode: .readWrite, storeKey: key)
     connection.setBusyTimeout(milliseconds: busyTimeoutMs)
     try Schema.configureReader(connection)
-    return Reader(connection, ConnectionState(number: opening))
+    return Reader(connection, ConnectionState(number: opening, wantedIndexes))
   }
 
   private func give(_ reader: Reader) {

@@ -25,7 +25,7 @@ public final class Store: @unchecked Sendable {
   /// Touched on `queue` only.
   private var writer: Connection?
   private var durability = Durability.synced
-  private let writerState = ConnectionState(number: 0)
+  private let writerState: ConnectionState
   private let readers: ReaderPool
   /// Keeps others from putting another file in this one's place. Touched on `queue` only.
   private var folderLock: FolderLock?
@@ -45,7 +45,9 @@ public final class Store: @unchecked Sendable {
     self.isGlobal = isGlobal
     self.path = path
     queue = DispatchQueue(label: "tureen.store.writer.\(name)")
-    readers = ReaderPool(path: path, key: key, busyTimeoutMs: busyTimeoutMs)
+    let wantedIndexes = WantedIndexes()
+    writerState = ConnectionState(number: 0, wantedIndexes)
+    readers = ReaderPool(path: path, key: key, busyTimeoutMs: busyTimeoutMs, wantedIndexes)
     if let slash = path.lastIndex(of: "/"), slash > path.startIndex { try FileSystem.makeDirectory(String(path[..<slash])) }
     // SQLite gives its side files the mode that the database has when they are made.
     let descriptor = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)

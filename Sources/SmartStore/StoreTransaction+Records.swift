@@ -18,7 +18,7 @@ extension StoreTransaction {
   ///
   /// A large first load into an empty soup puts the indexes off until ``finishLoading(soup:)``: nearly half the work of such a
   /// load is keeping indexes in order row by row. Until then queries scan, full-text searches find nothing, and any other writer
-  /// ends the load first.
+  /// ends the load first. A query of this process that goes by a path has them built at the next page.
   ///
   /// - Parameters:
   ///   - idPath: An indexed path.
@@ -51,8 +51,10 @@ extension StoreTransaction {
 
   private func enterOrLeaveLoading(_ soup: Soup, idPath: String, expectedTotal: Int?) throws {
     if soup.loading != nil {
-      // A load goes on only in the process that began it, and by the path it began with.
-      if soup.loading != LoadMark(idPath: idPath, process: .current) { try finishLoading(soup: soup.name) }
+      // A load goes on without indexes only in the process that began it, by the path it began with, and while nobody asks.
+      if state.wantedIndexes.remove(soup) || soup.loading != LoadMark(idPath: idPath, process: .current) {
+        try finishLoading(soup: soup.name)
+      }
       return
     }
     guard let expectedTotal, expectedTotal >= Tuning.deferIndexesFrom,

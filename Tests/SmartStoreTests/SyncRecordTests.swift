@@ -140,6 +140,22 @@ struct SyncRecordTests {
     #expect(try store.sync(#"[{"Id":"a"}]"#, into: "s", expecting: 50_000) == StoreOutcome(stored: 1, created: 0, keptDirty: 0))
   }
 
+  @Test func load_queriedByAPath_buildsIndexesAtTheNextPage() throws {
+    let temporary = try soup(), store = temporary.store
+    try store.sync(#"[{"Id":"a"},{"Id":"b"}]"#, into: "s", expecting: 20_000)
+    #expect(try store.count(try spec(#"{"queryType":"exact","indexPath":"_soupEntryId","matchKey":"1"}"#), soup: "s") == 1)
+    try store.sync(#"[{"Id":"c"}]"#, into: "s", expecting: 20_000)
+    #expect(try store.indexNames() == "[]", "an entry id needs no index")
+    #expect(try store.count(try spec(#"{"queryType":"exact","indexPath":"Id","matchKey":"b"}"#), soup: "s") == 1)
+    #expect(try store.indexNames() == "[]", "who reads changes nothing")
+    try store.sync(#"[{"Id":"b","Name":"again"},{"Id":"d"}]"#, into: "s", expecting: 20_000)
+    #expect(try store.indexNames() == #"[["TABLE_1_0_idx"],["TABLE_1_1_idx"],["TABLE_1_2_idx"],["TABLE_1_3_idx"]]"#)
+    #expect(try store.count(of: "s") == 4, "from here on what comes again is found")
+    try store.sync(#"[{"Id":"e"}]"#, into: "s", expecting: 20_000)
+    try store.finishLoading("s")
+    #expect(try store.rows("SELECT {s:Id} FROM {s} ORDER BY 1") == #"[["a"],["b"],["c"],["d"],["e"]]"#)
+  }
+
   @Test func load_smallOrIntoAFilledSoup_keepsIndexes() throws {
     let temporary = try soup(), store = temporary.store
     try store.sync(#"[{"Id":"a"}]"#, into: "s", expecting: 19_999)

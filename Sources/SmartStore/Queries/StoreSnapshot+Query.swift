@@ -62,6 +62,9 @@ extension StoreSnapshot {
     try spec.validate()
     guard let name else { throw StoreError(.invalidQuerySpec, "query spec: a '\(spec.kind.rawValue)' query needs a soup") }
     let soup = try soup(name), index = spec.indexPath.flatMap { path in soup.specs.firstIndex { $0.path == path } }
+    if soup.loading != nil, let path = spec.indexPath ?? spec.orderPath, path != SoupField.entryId {
+      state.wantedIndexes.insert(soup)
+    }
     let keys = spec.bindings(index.map { soup.specs[$0].type })
     let like = try likeRanges(spec, soup, index)
     let plan = try plan(spec, soup, ranges: like.count)
