@@ -99,7 +99,10 @@ import Testing
     let script = try ScriptState(host: host)
     let outcome = script.run(
       text: Self.prelude + """
-        local function never() os.exit(99) end
+        local function never()
+          io.stderr:write("close delivered an answer\n")
+          os.exit(99)
+        end
         for i = 1, 100 do smartstore.upsertSoupEntries("last words", { { i = i } }, never, never) end
         mobilesync.syncDown({}, "s", {}, "held", never, never)
         local started = false
@@ -121,7 +124,8 @@ import Testing
     let outcome = script.run(
       text: Self.prelude + """
         leftover = setmetatable({}, { __gc = function()
-          pcall(smartstore.soupExists, "s", function() os.exit(99) end)
+          -- While the bridge is still open the call is as good as any other, and may be answered at once.
+          pcall(smartstore.soupExists, "s", function() end)
           pcall(tureen.poll, 0)
           pcall(tureen.fd)
         end })

@@ -4,8 +4,8 @@ extension Store {
   ///
   /// - Parameters:
   ///   - soup: The soup of a query that is no smart query.
-  ///   - asRecords: Entries are read field by field, by someone who sees for himself whether they are JSON. A page of entries then
-  ///     begins with `entryLengths`, the bytes of each in the text.
+  ///   - asRecords: Entries are read field by field, by someone who sees for himself whether they are JSON. A page of entries
+  ///     then begins with `entryLengths`, the bytes of each in the text.
   /// - Returns: JSON text `{cursorId, currentPageIndex, pageSize, totalEntries, totalPages, currentPageOrderedEntries}`.
   /// - Throws: ``StoreError`` `.noSuchSoup`, `.invalidSmartSql`, `.notReadOnly`, `.tooManyCursors`, `.sqlite`.
   public func openCursor(_ spec: QuerySpec, soup: String?, asRecords: Bool = false) throws -> [UInt8] {
