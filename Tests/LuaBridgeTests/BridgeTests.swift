@@ -100,7 +100,7 @@ import Testing
     let outcome = script.run(
       text: Self.prelude + """
         local function never()
-          io.stderr:write("close delivered an answer\n")
+          io.stderr:write("close delivered an answer")
           os.exit(99)
         end
         for i = 1, 100 do smartstore.upsertSoupEntries("last words", { { i = i } }, never, never) end
