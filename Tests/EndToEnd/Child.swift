@@ -89,6 +89,15 @@ final class Child: @unchecked Sendable {  // all mutable state is touched with `
     return printed.contains(text)
   }
 
+  /// Waits for a text, and then for another behind the last place where it stands.
+  func prints(_ text: String, then next: String) async -> Bool {
+    func holds(_ printed: String) -> Bool {
+      printed.range(of: text, options: .backwards).map { printed[$0.upperBound...].contains(next) } ?? false
+    }
+    await wait { $0.unfinished == 0 || holds($0.text(of: $0.output)) }
+    return holds(printed)
+  }
+
   /// What was printed so far.
   var printed: String { lock.withLock { text(of: output) } }
 

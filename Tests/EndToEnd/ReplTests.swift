@@ -81,7 +81,7 @@ import Testing
     repl.type("for i = 1, 2 do\r")
     #expect(await repl.prints("… "))
     repl.type("print('line ' .. i) end\r")
-    #expect(await repl.prints("line 2\r\n"))
+    #expect(await repl.prints("line 2\r\n", then: "> "))
     repl.type("\u{4}")
     #expect(await repl.ended().status == 0)
   }
@@ -93,7 +93,7 @@ import Testing
     first.type("'one' .. 'more'\r")
     #expect(await first.prints("\"onemore\""))
     first.type(" 'sec' .. 'ret'\r")
-    #expect(await first.prints("\"secret\""))
+    #expect(await first.prints("\"secret\"", then: "> "))
     first.type("\u{4}")
     #expect(await first.ended().status == 0)
     let file = place.home + "/repl_history"
@@ -102,7 +102,7 @@ import Testing
     let second = try start(place)
     #expect(await second.prints("> "))
     second.type("\u{1b}[A\r")
-    #expect(await second.prints("\"onemore\""))
+    #expect(await second.prints("\"onemore\"", then: "> "))
     second.type("\u{4}")
     #expect(await second.ended().status == 0)
   }
@@ -117,7 +117,7 @@ import Testing
     #expect(await repl.prints("queryMore"), "both candidates are listed")
     repl.type("\u{3}")
     repl.type("await(smartstore.soupExists, 'peo\t')\r")
-    #expect(await repl.prints("true\r\n"))
+    #expect(await repl.prints("true\r\n", then: "> "))
     repl.type("\u{4}")
     #expect(await repl.ended().status == 0)
   }
@@ -137,7 +137,7 @@ import Testing
     repl.type("\u{3}")
     #expect(await repl.prints("the task was cancelled"))
     repl.type("'al' .. 'ive'\r")
-    #expect(await repl.prints("\"alive\""))
+    #expect(await repl.prints("\"alive\"", then: "> "))
     repl.type("\u{4}")
     let ended = await repl.ended()
     #expect(ended.status == 0 && !ended.output.contains("not run"))
@@ -159,7 +159,7 @@ import Testing
     org.open()
     #expect(await repl.prints("[sync] down DONE 100 % of 2000\r\n"))
     repl.type("line'\r")
-    #expect(await repl.prints("\"half a line\"\r\n"))
+    #expect(await repl.prints("\"half a line\"\r\n", then: "> "))
     repl.type("\u{4}")
     #expect(await repl.ended().status == 0)
   }
