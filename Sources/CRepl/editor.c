@@ -220,6 +220,8 @@ int tureen_editor_read(tureen_editor *editor, const char *prompt, char **line) {
   *line = NULL;
   fflush(stdout);
   el_resize(editor->el);
+  /* Before the prompt is shown: Ctrl-D that meets a terminal which still edits lines by itself is lost. */
+  el_set(editor->el, EL_PREP_TERM, 1);
   const char *text = el_gets(editor->el, &count);
   if (editor->is_interrupted) return TUREEN_EDITOR_INTERRUPT;
   if (text == NULL || count <= 0) return TUREEN_EDITOR_END;
