@@ -1,29 +1,6 @@
 # The benchmark's table. Reads lines `program phase cpu wall rss hold`; the files named by `shares` and `reads` hold
 # `program phase inside total` and `phase reads median longest hold`.
 
-function sort_values(values, n,    i, j, moved) {
-  for (i = 2; i <= n; i++) {
-    moved = values[i]
-    for (j = i - 1; j >= 1 && values[j] > moved; j--) values[j + 1] = values[j]
-    values[j + 1] = moved
-  }
-}
-
-# Median of what was kept under `key`.
-function median(key,    values, n, i) {
-  n = counts[key]
-  for (i = 1; i <= n; i++) values[i] = kept[key, i]
-  sort_values(values, n)
-  return n % 2 ? values[(n + 1) / 2] : (values[n / 2] + values[n / 2 + 1]) / 2
-}
-
-function keep(key, value) { kept[key, ++counts[key]] = value + 0 }
-
-function largest(key,    i, most) {
-  for (i = 1; i <= counts[key]; i++) if (kept[key, i] > most) most = kept[key, i]
-  return most
-}
-
 function verdict(value, limit) { return value <= limit ? "PASS" : "FAIL" }
 
 function line(who, phase,    key, share) {
@@ -55,13 +32,13 @@ END {
   print ""
   for (i = 1; i <= 2; i++) {
     phase = i == 1 ? "first" : "again"
-    ratio = median("ours " phase " cpu") / median("bare " phase " cpu")
-    printf "CPU, %s load: %.2f of the C program's      at most 1.50: %s; target 1.25: %s\n", phase, ratio, \
-      verdict(ratio, 1.5), verdict(ratio, 1.25)
+    r = ratio(median("ours " phase " cpu"), median("bare " phase " cpu"))
+    printf "CPU, %s load: %.2f of the C program's      at most 1.50: %s; target 1.25: %s\n", phase, r, \
+      verdict(r, 1.5), verdict(r, 1.25)
   }
-  printf "CPU, random edits: %.2f of the C program's", median("ours random cpu") / median("bare random cpu")
-  ratio = median("ours random cpu") / median("replace random cpu")
-  printf "; %.2f of C with INSERT OR REPLACE      at most 0.50: %s\n", ratio, verdict(ratio, 0.5)
+  printf "CPU, random edits: %.2f of the C program's", ratio(median("ours random cpu"), median("bare random cpu"))
+  r = ratio(median("ours random cpu"), median("replace random cpu"))
+  printf "; %.2f of C with INSERT OR REPLACE      at most 0.50: %s\n", r, verdict(r, 0.5)
   rss = largest("ours first rss")
   if (largest("ours again rss") > rss) rss = largest("ours again rss")
   most = records <= 100000 ? 64 : 150

@@ -2,8 +2,6 @@
 
 function verdict(holds) { return holds ? "PASS" : "FAIL" }
 
-function ratio(a, b) { return b > 0 ? a / b : 0 }
-
 /^shape_/ { shapes[++count] = sprintf("  %-44s %8.1f ms", substr($1, 7), $2); next }
 { v[$1] = $2 }
 

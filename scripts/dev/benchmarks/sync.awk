@@ -1,27 +1,5 @@
 # The table of bench-sync. Reads lines `name value`; of a name that comes several times the median counts.
 
-function sort_values(values, n,    i, j, moved) {
-  for (i = 2; i <= n; i++) {
-    moved = values[i]
-    for (j = i - 1; j >= 1 && values[j] > moved; j--) values[j + 1] = values[j]
-    values[j + 1] = moved
-  }
-}
-
-function median(name,    values, n, i) {
-  n = counts[name]
-  for (i = 1; i <= n; i++) values[i] = kept[name, i]
-  sort_values(values, n)
-  return n % 2 ? values[(n + 1) / 2] : (values[n / 2] + values[n / 2 + 1]) / 2
-}
-
-function largest(name,    i, most) {
-  for (i = 1; i <= counts[name]; i++) if (kept[name, i] > most) most = kept[name, i]
-  return most
-}
-
-function ratio(a, b) { return b > 0 ? a / b : 0 }
-
 # One row: what was measured, how it is shown, and what it must be.
 function row(what, shown, target, holds) { printf "%-58s %-36s %s: %s\n", what, shown, target, holds ? "PASS" : "FAIL" }
 
@@ -33,7 +11,7 @@ function times(what, name) {
   row(what " (" median(name "_count") ")", percentiles(name), "p99 under 5 ms", median(name "_p99") < 5)
 }
 
-{ kept[$1, ++counts[$1]] = $2 + 0 }
+{ keep($1, $2) }
 
 END {
   printf "\n%d contacts in pages of 2,000, median of %d; CPU is user and kernel of the whole process\n\n", records, rounds
