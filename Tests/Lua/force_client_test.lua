@@ -52,6 +52,16 @@ local function sent(name, ...)
   return request
 end
 
+--- Compares what a function sends with a method, and a path with its query and, behind a blank, the body.
+local function expect_sent(method, wanted, name, ...)
+  local request = sent(name, ...)
+  local text = request.path
+  for key, value in pairs(request.params or {}) do text = ("%s?%s=%s"):format(text, key, value) end
+  local path, data = wanted:match("^(%S+) ?(.*)$")
+  same({ request.method, text }, { method, path }, name)
+  if data == "" then same(request.data, nil, name) else same(request.data, tureen.json.decode(data), name) end
+end
+
 function tests.test_every_function_sends_its_request()
   local root = "/services/data/v60.0"
   local fields = { Name = "x", Id = "001", id = "y", attributes = {} }
@@ -91,14 +101,7 @@ function tests.test_every_function_sends_its_request()
     { "GET", root .. "/chatter/feeds?a=1", "chatter", { path = "/feeds", params = { a = 1 } } },
     { "GET", "https://example.com/", "anyrest", "https://example.com/" },
   }
-  for _, row in ipairs(cases) do
-    local request = sent(table.unpack(row, 3, 7))
-    local text = request.path
-    for key, value in pairs(request.params or {}) do text = ("%s?%s=%s"):format(text, key, value) end
-    local path, data = row[2]:match("^(%S+) ?(.*)$")
-    same({ request.method, text }, { row[1], path }, row[3])
-    if data == "" then same(request.data, nil, row[3]) else same(request.data, tureen.json.decode(data), row[3]) end
-  end
+  for _, row in ipairs(cases) do expect_sent(row[1], row[2], table.unpack(row, 3, 7)) end
   same(fields.Id, "001", "the caller's record")
 end
 
@@ -116,12 +119,7 @@ function tests.test_files_paths_with_user_page_and_version()
     { files .. "batch/a", "batchFileDetails", { "a" } }, { files .. "batch/a,b,c", "batchFileDetails", { "a", "b", "c" } },
     { files .. "f/file-shares", "fileShares", "f" }, { files .. "f/file-shares?page=2", "fileShares", "f", 2 },
   }
-  for _, row in ipairs(cases) do
-    local request = sent(table.unpack(row, 2, 5))
-    local text = request.path
-    for key, value in pairs(request.params or {}) do text = ("%s?%s=%s"):format(text, key, value) end
-    same({ request.method, text }, { "GET", "/services/data/v60.0" .. row[1] }, row[2])
-  end
+  for _, row in ipairs(cases) do expect_sent("GET", "/services/data/v60.0" .. row[1], table.unpack(row, 2, 5)) end
 end
 
 function tests.test_file_shares_are_added_and_deleted()
@@ -145,14 +143,7 @@ function tests.test_notifications_paths_and_bodies()
       { notificationIds = tureen.array { "n" }, seen = true } },
     { "POST", root .. "/n/actions/approve", "notificationAction", "n", "approve" },
   }
-  for _, row in ipairs(cases) do
-    local request = sent(table.unpack(row, 3, 6))
-    local text = request.path
-    for key, value in pairs(request.params or {}) do text = ("%s?%s=%s"):format(text, key, value) end
-    local path, data = row[2]:match("^(%S+) ?(.*)$")
-    same({ request.method, text }, { row[1], path }, row[3])
-    if data == "" then same(request.data, nil, row[3]) else same(request.data, tureen.json.decode(data), row[3]) end
-  end
+  for _, row in ipairs(cases) do expect_sent(row[1], row[2], table.unpack(row, 3, 6)) end
 end
 
 tests.test_notifications_are_listed_and_marked = case(function()
