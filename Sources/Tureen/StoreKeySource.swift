@@ -99,8 +99,8 @@ public enum StoreKeySource: Sendable, Equatable {
       case .variable(let name): return try SecretReader.variable(getenv(name))
       case .command(let words): return try SecretReader.command(words, timeoutMs: Tuning.keyCommandTimeoutMs)
       }
-    } catch let problem as SecretReader.Problem {
-      throw HostError(.invalidConfiguration, "\(name): \(problem.what)")
+    } catch {
+      throw HostError(.invalidConfiguration, "\(name): \(error.what)")
     }
   }
 

@@ -19,7 +19,7 @@ enum OrgDatabase {
       try TextComparison.register(on: connection)
       return connection
     } catch {
-      throw cannotOpen(path, (error as? DatabaseError)?.message ?? "\(error)")
+      throw cannotOpen(path, error.message)
     }
   }
 
