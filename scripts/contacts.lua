@@ -154,10 +154,5 @@ end
 
 -- `tureen run` looks for the configuration files beside the script anyway, stock Lua where it is told to.
 tureen.configure { config = (arg and arg[0] or ""):match("^(.*)/[^/]*$") or "." }
-local failure
-tureen.async(function()
-  local ok, err = pcall(main)
-  if not ok then failure = err end
-end)
-local ok, err = tureen.run()
-if failure or not ok then error(failure or err, 0) end
+local ok, err = tureen.run(main)
+if not ok then error(err, 0) end

@@ -66,11 +66,6 @@ if not path then
   out:write("Dear diary,\n")
 end
 
-local failure
-tureen.async(function()
-  local ok, err = pcall(main, path)
-  if is_own then os.remove(path) end
-  if not ok then failure = err end
-end)
-local ok, err = tureen.run()
-if failure or not ok then error(failure or err, 0) end
+local ok, err = tureen.run(main, path)
+if is_own then os.remove(path) end
+if not ok then error(err, 0) end

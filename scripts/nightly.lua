@@ -85,11 +85,6 @@ if #names == 0 then names = { "contactsDown", "contactsUp" } end
 
 -- `tureen run` looks for the configuration files beside the script anyway, stock Lua where it is told to.
 tureen.configure { config = (arg[0] or ""):match("^(.*)/[^/]*$") or "." }
-local status, failure = FAILED, nil
-tureen.async(function()
-  local ok, result = pcall(main, names, wants_ghosts)
-  if ok then status = result else failure = result end
-end)
-local ok, err = tureen.run()
-if failure or not ok then error(failure or err, 0) end
+local ok, status = tureen.run(main, names, wants_ghosts)
+if not ok then error(status, 0) end
 if status ~= DONE then os.exit(status, true) end

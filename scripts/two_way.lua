@@ -121,10 +121,5 @@ local function main()
   say("done", "%d conflicts left; both sides are equal: %s", left, tostring(left == 0))
 end
 
-local failure
-tureen.async(function()
-  local ok, err = pcall(main)
-  if not ok then failure = err end
-end)
-local ok, err = tureen.run()
-if failure or not ok then error(failure or err, 0) end
+local ok, err = tureen.run(main)
+if not ok then error(err, 0) end

@@ -221,6 +221,41 @@ function tests.test_run_reports_a_task_that_waits_for_nothing()
   same(#reports, 1, "a second run")
 end
 
+function tests.test_run_with_a_function_gives_what_it_returns_or_raises()
+  local reports = reported()
+  local function main(a, b)
+    tureen.sleep(1)
+    return a + b, nil, "last"
+  end
+  same(table.pack(tureen.run(main, 1, 2)), { true, 3, nil, "last", n = 4 })
+  same(table.pack(tureen.run(function() end)), { true, n = 1 })
+  local own = { code = 5 }
+  for _, raised in ipairs { "no place", own, false } do
+    local ok, err = tureen.run(function()
+      tureen.sleep(1)
+      error(raised, 0)
+    end)
+    same({ ok, err }, { false, raised })
+  end
+  local ok, err = tureen.run(function() return tureen.sleep("x") end)
+  same({ ok, err.code, err.traceback ~= nil }, { false, "invalidArguments", true })
+  same(#reports, 0, "nothing is left for tureen.onerror")
+  raises("run: argument 1 'main' must be a function, got array", tureen.run, tureen.array())
+  local is_begun = false
+  tureen.after(0, function()
+    raises("run: called from inside a callback, which poll itself is delivering", tureen.run, function() is_begun = true end)
+  end)
+  tureen.run()
+  same(is_begun, false)
+end
+
+function tests.test_run_with_a_function_waits_for_all_there_is()
+  local late = false
+  tureen.after(20, function() late = true end)
+  same({ tureen.run(function() error("early", 0) end) }, { false, "early" })
+  same(late, true)
+end
+
 function tests.test_run_reports_those_who_wait_for_such_a_task()
   local reports = reported()
   local stuck = async(function() await(nothing) end)

@@ -207,11 +207,14 @@ function tureen.exec(success, failure, service, action, args) end
 ---@return integer delivered
 function tureen.poll(timeoutMs) end
 
---- Polls until nothing is pending. A task that waits all the same, but for an event, is an error of code stillWaiting:
---- tureen.onerror gets it.
+--- Polls until nothing is pending; with a function, runs that as a task first: what it returns follows ok, and an error
+--- in it comes back as it was raised. A task that waits all the same, but for an event, is an error of code
+--- stillWaiting: tureen.onerror gets it.
+---@param main function?
+---@param ... any
 ---@return boolean ok
----@return any err
-function tureen.run() end
+---@return any result  what main returned; or the error
+function tureen.run(main, ...) end
 
 --- A descriptor that is readable while poll would deliver something.
 ---@return integer descriptor  readable while poll would deliver; neither read nor close it

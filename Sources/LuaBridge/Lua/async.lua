@@ -42,6 +42,13 @@ local function as_error(err, traceback)
   return err
 end
 
+--- What the function of a failed task raised.
+local function raised_by(task)
+  local err = task.outcome[2]
+  if err.code == "raised" then return err.value end
+  return err
+end
+
 --- Ends a task: `outcome` is what its function returned, or nil and the error.
 local function finish(task, state, outcome)
   task.state, task.outcome = state, outcome
@@ -101,6 +108,24 @@ function M.async(fn, ...)
   local task = M.create(fn)
   M.start(task, ...)
   return task
+end
+
+--- Polls until nothing is pending, as `calls.run` does; with a function, that runs as a task first. An error in it is what comes
+--- back: `tureen.onerror` does not get it.
+---@param main function?
+---@return boolean ok
+---@return any result  what `main` returned, or the error; as `main` raised it, when that was it
+function M.run(main, ...)
+  if main == nil then return calls.run() end
+  if type(main) ~= "function" then
+    core.raise("invalidArguments", ("run: argument 1 'main' must be a function, got %s"):format(arguments.type_name(main)))
+  end
+  local task, given = M.create(main), table.pack(...)
+  M.when_ended(task, function() end) -- somebody hears of its error: whoever called this
+  local ok, err = calls.run(function() M.start(task, table.unpack(given, 1, given.n)) end)
+  if task.state == "failed" then return false, raised_by(task) end
+  if ok and task.state == "done" then return true, table.unpack(task.outcome, 1, task.outcome.n) end
+  return ok, err
 end
 
 --- Ends what the task waits for with `nil` and an error of code `cancelled`, and every `await` it makes from then on at once.

@@ -250,10 +250,12 @@ end
 
 --- Polls until nothing is pending. A task that waits all the same is an error of code `stillWaiting`, which `tureen.onerror`
 --- gets with the traceback of the task; one that waits for an event is not.
+---@param begin function?  called first, when this is a place to poll from
 ---@return boolean ok  false when an error reached the default `tureen.onerror` or the run was interrupted
 ---@return any err      that error
-function M.run()
+function M.run(begin)
   if polling then deliver("run") end
+  if begin then begin() end
   repeat
     while has_more() do
       core.wait(-1)

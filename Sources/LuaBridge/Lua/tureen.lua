@@ -14,7 +14,7 @@ local M = {
   json = { encode = core.encode, decode = core.decode },
   exec = calls.exec,
   poll = calls.poll,
-  run = calls.run,
+  run = async.run,
   pending = calls.pending,
   async = async.async,
   await = async.await,
@@ -53,13 +53,13 @@ function M.configure(options)
   if not ok then error(err, 2) end
 end
 
--- `tureen.onerror = f` reaches the guard; reading it gives back what was set.
 -- Modules that are made when a script first asks for them.
 local later = {
   force = "force", optimistic = "optimistic", oauth = "oauth", sfaccountmanager = "sfaccountmanager",
   accounts = "sfaccountmanager",
 }
 
+-- `tureen.onerror = f` reaches the guard; reading it gives back what was set.
 return setmetatable(M, {
   __index = function(_, key)
     if key == "onerror" then return guard.onerror end
