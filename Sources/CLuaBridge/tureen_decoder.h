@@ -24,7 +24,7 @@ typedef struct tureen_decoder {
   int record_mark;   /* stack index of the metatable of records, when there is a page */
   tureen_page *page; /* NULL: every object becomes a table */
   int is_lazy;       /* objects met now become records of `page` */
-  const char *lengths; /* the text of `entryLengths`, behind its bracket, when the page begins with it; else NULL */
+  const char *lengths; /* the text of `entryLengths`, behind its bracket, when the page ends with it; else NULL */
   /* Members of the last object at each level: records of a page are alike, so the next table is made that large. */
   unsigned short hints[TUREEN_DECODER_HINTS];
 } tureen_decoder;

@@ -10,25 +10,22 @@ static const char page_type[] = "tureen.page";
 static int page_gc(lua_State *L) {
   tureen_page *page = luaL_checkudata(L, 1, page_type);
   free(page->text.data);
-  free(page->members);
+  for (int i = 0; i < TUREEN_PAGE_INDEXES; i++) free(page->indexes[i].members);
   memset(page, 0, sizeof *page);
   return 0;
 }
 
 /* A new last member, nothing in it.                                                                     [-0, +0, m] */
-static tureen_member *add_member(tureen_decoder *d) {
-  tureen_page *page = d->page;
-  if (page->count == page->capacity) {
-    if (page->capacity > UINT32_MAX / 2) luaL_error(d->L, "not enough memory");
-    uint32_t capacity = page->capacity == 0 ? 64 : page->capacity * 2;
-    tureen_member *grown = realloc(page->members, capacity * sizeof *grown);
+static tureen_member *add_member(tureen_decoder *d, tureen_index *index) {
+  if (index->count == index->capacity) {
+    if (index->capacity > UINT32_MAX / 2) luaL_error(d->L, "not enough memory");
+    uint32_t capacity = index->capacity == 0 ? 64 : index->capacity * 2;
+    tureen_member *grown = realloc(index->members, capacity * sizeof *grown);
     if (grown == NULL) luaL_error(d->L, "not enough memory");
-    page->members = grown;
-    page->capacity = capacity;
+    index->members = grown;
+    index->capacity = capacity;
   }
-  tureen_member *added = &page->members[page->count++];
-  memset(added, 0, sizeof *added);
-  return added;
+  return &index->members[index->count++];
 }
 
 /* Moves behind the list or object at d->p; its inside is looked at when it is read. */
@@ -86,7 +83,7 @@ static const char *skip_gap(tureen_decoder *d, const char *p) {
 
 /* Notes one member of the object that d->p is in, and moves behind it. Where it stands is kept beside d->p until the end, in a
  * register: every field of every record that is read comes by here.                                      [-0, +0, m] */
-static int index_member(tureen_decoder *d) {
+static int index_member(tureen_decoder *d, tureen_index *index) {
   int is_escaped, is_value_escaped;
   const char *p = skip_gap(d, d->p);
   if (p >= d->end || *p != '"') return fail_at(d, p, "expected a key in quotes");
@@ -105,16 +102,16 @@ static int index_member(tureen_decoder *d) {
     d->p = value;
     if (!skip_value(d)) return 0;
   }
-  tureen_member *added = add_member(d);
+  tureen_member *added = add_member(d, index);
   added->key = (uint32_t)(key - d->start);
   added->key_length = (uint32_t)(key_end - key);
-  added->is_escaped = (uint8_t)is_escaped;
+  added->is_escaped = (uint32_t)is_escaped;
   added->value = (uint32_t)(value - d->start);
   added->value_length = (uint32_t)(d->p - value);
   return 1;
 }
 
-static int index_members(tureen_decoder *d) {
+static int index_members(tureen_decoder *d, tureen_index *index) {
   d->p++;
   tureen_skip_blanks(d);
   if (d->p < d->end && *d->p == '}') {
@@ -122,7 +119,7 @@ static int index_members(tureen_decoder *d) {
     return 1;
   }
   for (;;) {
-    if (!index_member(d)) return 0;
+    if (!index_member(d, index)) return 0;
     tureen_skip_blanks(d);
     if (d->p < d->end && *d->p == '}') break;
     if (d->p >= d->end || *d->p != ',') return tureen_decoder_fail(d, "expected ',' or '}'");
@@ -132,17 +129,28 @@ static int index_members(tureen_decoder *d) {
   return 1;
 }
 
-int tureen_page_index(tureen_decoder *d) {
-  uint32_t first = d->page->count;
-  if (index_members(d)) return 1;
-  d->page->count = first;
-  return 0;
+tureen_index *tureen_page_index(tureen_decoder *d) {
+  tureen_page *page = d->page;
+  tureen_index *index = &page->indexes[page->next];
+  page->next = (page->next + 1) % TUREEN_PAGE_INDEXES;
+  uint32_t start = (uint32_t)(d->p - d->start);
+  index->start = 0; /* until all of it is there */
+  index->count = 0;
+  if (!index_members(d, index)) return NULL;
+  index->start = start;
+  return index;
 }
 
-/* Pushes a record; its page is at stack index `page_index`, the metatable at `metatable`.               [-0, +1, m] */
-void tureen_page_push(lua_State *L, int page_index, int metatable, const tureen_record *value) {
+const tureen_index *tureen_page_find(const tureen_page *page, uint32_t start) {
+  for (int i = 0; i < TUREEN_PAGE_INDEXES; i++)
+    if (page->indexes[i].start == start) return &page->indexes[i];
+  return NULL;
+}
+
+void tureen_page_push(lua_State *L, int page_index, int metatable, tureen_page *page, uint32_t start, uint32_t length,
+                      int is_checked) {
   tureen_record *pushed = lua_newuserdatauv(L, sizeof *pushed, 1);
-  *pushed = *value;
+  *pushed = (tureen_record){TUREEN_RECORD_MARK, page, start, length, is_checked};
   lua_pushvalue(L, page_index);
   lua_setiuservalue(L, -2, 1);
   lua_pushvalue(L, metatable);
@@ -150,11 +158,9 @@ void tureen_page_push(lua_State *L, int page_index, int metatable, const tureen_
 }
 
 int tureen_decode_record(tureen_decoder *d) {
-  tureen_record value = {.page = d->page, .start = (uint32_t)(d->p - d->start), .first = d->page->count, .is_indexed = 1};
-  if (!tureen_page_index(d)) return 0;
-  value.length = (uint32_t)(d->p - d->start) - value.start;
-  value.count = d->page->count - value.first;
-  tureen_page_push(d->L, d->page_index, d->record_mark, &value);
+  uint32_t start = (uint32_t)(d->p - d->start);
+  if (tureen_page_index(d) == NULL) return 0;
+  tureen_page_push(d->L, d->page_index, d->record_mark, d->page, start, (uint32_t)(d->p - d->start) - start, 1);
   return 1;
 }
 
@@ -171,8 +177,7 @@ static size_t next_length(tureen_decoder *d) {
 static int decode_entry(tureen_decoder *d, size_t length) {
   if (length > (size_t)(d->end - d->p)) return tureen_decoder_fail(d, "the text ends inside an entry");
   if (*d->p == '{') {
-    tureen_record value = {.page = d->page, .start = (uint32_t)(d->p - d->start), .length = (uint32_t)length};
-    tureen_page_push(d->L, d->page_index, d->record_mark, &value);
+    tureen_page_push(d->L, d->page_index, d->record_mark, d->page, (uint32_t)(d->p - d->start), (uint32_t)length, 0);
     d->p += length;
     return 1;
   }
@@ -198,12 +203,15 @@ int tureen_decode_entries(tureen_decoder *d) {
   return 1;
 }
 
-/* The text behind the bracket of `entryLengths`, when the page begins with it; else NULL. The store puts it there for entries
- * that nobody has looked into: they are stored text, which may be anything. */
+/* The text behind the bracket of `entryLengths`, when the page ends with it; else NULL. The store puts it there for entries that
+ * nobody has looked into: they are stored text, which may be anything. */
 static const char *find_lengths(const tureen_bytes *text) {
-  static const char head[] = "{\"entryLengths\":[";
-  const size_t length = sizeof head - 1;
-  return text->length > length && memcmp(text->data, head, length) == 0 ? text->data + length : NULL;
+  static const char name[] = ",\"entryLengths\":[";
+  const size_t length = sizeof name - 1;
+  if (text->length < length + 2 || memcmp(text->data + text->length - 2, "]}", 2) != 0) return NULL;
+  const char *p = text->data + text->length - 2;
+  while (p > text->data && ((p[-1] >= '0' && p[-1] <= '9') || p[-1] == ',')) p--;
+  return (size_t)(p - text->data) > length && memcmp(p - length, name, length) == 0 ? p : NULL;
 }
 
 int tureen_json_decode_page(lua_State *L, tureen_bytes *text, tureen_json_error *error) {

@@ -8,32 +8,48 @@
 typedef struct tureen_member {
   uint32_t key, key_length; /* between the quotes */
   uint32_t value, value_length;
-  uint32_t first, count; /* of the members of a value that is an object, once it was asked for */
-  uint8_t is_escaped;    /* the key holds escapes */
-  uint8_t is_indexed;    /* `first` and `count` are known */
+  uint32_t is_escaped; /* the key holds escapes */
 } tureen_member;
 
-/* The text of a page and the members of all its records. A userdata that the records keep alive. */
+/* Where the members of one object are. */
+typedef struct tureen_index {
+  uint32_t start; /* of the object; 0: of none, for the page itself begins there */
+  uint32_t count, capacity;
+  tureen_member *members;
+} tureen_index;
+
+/* Objects of a page whose members are known at a time: those that were read last. Scripts read some fields of one record and go
+ * on to the next; to look into a record again takes no longer than to read two of its fields. */
+#define TUREEN_PAGE_INDEXES 4
+
+/* The text of a page. A userdata that the records keep alive. */
 struct tureen_page {
   tureen_bytes text;
-  tureen_member *members;
-  uint32_t count, capacity;
+  tureen_index indexes[TUREEN_PAGE_INDEXES];
+  uint32_t next; /* the index that gives way to a new one */
 };
 
 /* An object of a page; its user value 1 is the page. */
 typedef struct tureen_record {
+  uint64_t mark; /* TUREEN_RECORD_MARK */
   tureen_page *page;
   uint32_t start, length;
-  uint32_t first, count; /* its members, in the page's list, once it is indexed */
-  int is_indexed;
+  int is_checked; /* its text is known to be UTF-8 */
 } tureen_record;
 
-/* Notes the members of the object between d->p and d->end as the last of d->page; 0 after `tureen_decoder_fail`, and then
- * none of them.                                                                                          [-0, +0, m] */
-int tureen_page_index(tureen_decoder *d);
+/* Tells a record from any other userdata of its size. */
+#define TUREEN_RECORD_MARK 0x5c1f83d6a94e0b27u
+
+/* The members of the object at d->p, which is moved behind it; NULL after `tureen_decoder_fail`. What it points to is lost when
+ * four other objects are looked into, as finalizers may do whenever Lua allocates.                       [-0, +0, m] */
+tureen_index *tureen_page_index(tureen_decoder *d);
+
+/* The members of the object that begins at `start`, if they are known; else NULL. */
+const tureen_index *tureen_page_find(const tureen_page *page, uint32_t start);
 
 /* Pushes a record; its page is at stack index `page_index`, the metatable at `metatable`.               [-0, +1, m] */
-void tureen_page_push(lua_State *L, int page_index, int metatable, const tureen_record *value);
+void tureen_page_push(lua_State *L, int page_index, int metatable, tureen_page *page, uint32_t start, uint32_t length,
+                      int is_checked);
 
 /* Makes the metatable of pages known to the state.                                                      [-0, +0, e] */
 void tureen_page_open(lua_State *L);

@@ -1,20 +1,22 @@
-/* Records of a page, as scripts see them: userdata whose fields are parsed when they are read. Every function here has the
- * metatable of records as its first upvalue, which is faster to compare with than to look up by name. */
+/* Records of a page, as scripts see them: userdata whose fields are parsed when they are read. Functions that make records have
+ * the metatable of records as their first upvalue, which is faster than to look it up by name. */
 #include <string.h>
 
 #include "tureen_page.h"
 
 #define METATABLE lua_upvalueindex(1)
 
-/* The record at `index`, the metatable at `metatable`; raises when it is none, or when its page went first while the state
- * was closing. */
-static tureen_record *check_record(lua_State *L, int index, int metatable) {
+/* The record at `index`; NULL when something else is there. */
+static tureen_record *to_record(lua_State *L, int index) {
   tureen_record *r = lua_touserdata(L, index);
-  if (r == NULL || !lua_getmetatable(L, index) || !lua_rawequal(L, -1, metatable)) {
-    luaL_checkudata(L, index, TUREEN_RECORD);
-    lua_error(L);
-  }
-  lua_pop(L, 1);
+  if (r == NULL || lua_rawlen(L, index) != sizeof *r || r->mark != TUREEN_RECORD_MARK) return NULL;
+  return r;
+}
+
+/* The record at `index`; raises when there is none, or when its page went first while the state was closing. */
+static tureen_record *check_record(lua_State *L, int index) {
+  tureen_record *r = to_record(L, index);
+  if (r == NULL) luaL_typeerror(L, index, TUREEN_RECORD);
   if (r->page->text.data == NULL) tureen_raise(L, "closed", "the record's page is gone");
   return r;
 }
@@ -39,66 +41,50 @@ static int ends_here(tureen_decoder *d) {
 
 /* Whether a record is UTF-8, at least: nobody may have looked into it before. d->p stands where it is not. */
 static int check_text(const tureen_record *r, tureen_decoder *d) {
-  size_t valid = r->is_indexed ? r->length : tureen_utf8_prefix(d->p, r->length);
+  size_t valid = r->is_checked ? r->length : tureen_utf8_prefix(d->p, r->length);
   if (valid == r->length) return 1;
   d->p += valid;
   return tureen_decoder_fail(d, "not valid UTF-8");
 }
 
-/* Notes the members of a record, unless they are known. 0 when it is no object.                         [-0, +0, m] */
-static int index_record(lua_State *L, tureen_record *r, tureen_json_error *error) {
-  if (r->is_indexed) return 1;
+/* The members of a record; NULL when it is no object.                                                   [-0, +0, m] */
+static const tureen_index *index_record(lua_State *L, tureen_record *r, tureen_json_error *error) {
+  const tureen_index *known = tureen_page_find(r->page, r->start);
+  if (known != NULL) return known;
   tureen_decoder d = decoder_of(L, r, r->start, r->length, error);
   d.page = r->page;
-  uint32_t first = r->page->count;
-  if (!check_text(r, &d) || !tureen_page_index(&d) || !ends_here(&d)) {
-    r->page->count = first;
-    return 0;
+  if (!check_text(r, &d)) return NULL;
+  tureen_index *index = tureen_page_index(&d);
+  if (index == NULL) return NULL;
+  if (!ends_here(&d)) {
+    index->start = 0;
+    return NULL;
   }
-  r->first = first;
-  r->count = r->page->count - first;
-  r->is_indexed = 1;
-  return 1;
+  r->is_checked = 1;
+  return index;
 }
 
 /* The same for those who need it to be one.                                                             [-0, +0, e] */
-static void want_index(lua_State *L, tureen_record *r) {
+static const tureen_index *want_index(lua_State *L, tureen_record *r) {
   tureen_json_error error = {"", 0};
-  if (!index_record(L, r, &error)) raise_broken(L, &error);
-}
-
-/* Notes the members of a member's value, which is an object.                                            [-0, +0, e] */
-static const tureen_member *index_child(lua_State *L, tureen_record *r, uint32_t at) {
-  tureen_member *m = &r->page->members[at];
-  if (m->is_indexed) return m;
-  tureen_json_error error = {"", 0};
-  tureen_decoder d = decoder_of(L, r, m->value, m->value_length, &error);
-  d.page = r->page;
-  uint32_t first = r->page->count;
-  if (!tureen_page_index(&d)) raise_broken(L, &error);
-  m = &r->page->members[at]; /* they may have moved */
-  m->first = first;
-  m->count = r->page->count - first;
-  m->is_indexed = 1;
-  return m;
+  const tureen_index *index = index_record(L, r, &error);
+  if (index == NULL) raise_broken(L, &error);
+  return index;
 }
 
 /* Pushes a member's value: an object as a record, anything else as tureen.json.decode gives it. The record is at `self`,
  * the metatable of records at `metatable`.                                                              [-0, +1, e] */
-static void push_value(lua_State *L, int self, int metatable, tureen_record *r, uint32_t at) {
-  const tureen_member *m = &r->page->members[at];
-  const char first = r->page->text.data[m->value];
+static void push_value(lua_State *L, int self, int metatable, tureen_record *r, tureen_member m) {
+  const char first = r->page->text.data[m.value];
   if (first == '{') {
-    m = index_child(L, r, at);
-    tureen_record child = {.page = r->page, .start = m->value, .length = m->value_length, .first = m->first, .count = m->count,
-                           .is_indexed = 1};
     lua_getiuservalue(L, self, 1);
-    tureen_page_push(L, lua_gettop(L), metatable, &child);
+    tureen_page_push(L, lua_gettop(L), metatable, r->page, m.value, m.value_length, 1);
     lua_remove(L, -2);
+    want_index(L, lua_touserdata(L, -1));
     return;
   }
   tureen_json_error error = {"", 0};
-  tureen_decoder d = decoder_of(L, r, m->value, m->value_length, &error);
+  tureen_decoder d = decoder_of(L, r, m.value, m.value_length, &error);
   if (first == '[') {
     luaL_getmetatable(L, TUREEN_ARRAY);
     d.array_mark = lua_gettop(L);
@@ -109,18 +95,18 @@ static void push_value(lua_State *L, int self, int metatable, tureen_record *r, 
 }
 
 /* Pushes a member's key.                                                                                [-0, +1, e] */
-static void push_key(lua_State *L, tureen_record *r, const tureen_member *m) {
-  if (!m->is_escaped) {
-    lua_pushlstring(L, r->page->text.data + m->key, m->key_length);
+static void push_key(lua_State *L, tureen_record *r, tureen_member m) {
+  if (!m.is_escaped) {
+    lua_pushlstring(L, r->page->text.data + m.key, m.key_length);
     return;
   }
   tureen_json_error error = {"", 0};
-  tureen_decoder d = decoder_of(L, r, m->key - 1, m->key_length + 2, &error);
+  tureen_decoder d = decoder_of(L, r, m.key - 1, m.key_length + 2, &error);
   if (!tureen_decode_string(&d)) raise_broken(L, &error);
 }
 
-static int is_key(lua_State *L, tureen_record *r, const tureen_member *m, const char *key, size_t length) {
-  if (!m->is_escaped) return m->key_length == length && memcmp(r->page->text.data + m->key, key, length) == 0;
+/* Whether a member's key, which holds escapes, stands for another.                                      [-0, +0, e] */
+static int is_escaped_key(lua_State *L, tureen_record *r, tureen_member m, const char *key, size_t length) {
   size_t own_length;
   push_key(L, r, m);
   const char *own = lua_tolstring(L, -1, &own_length);
@@ -129,40 +115,52 @@ static int is_key(lua_State *L, tureen_record *r, const tureen_member *m, const 
   return is_same;
 }
 
-/* The position of the last member of an indexed record with a key, as in a table; -1 when there is none. */
-static int64_t find_member(lua_State *L, tureen_record *r, const char *key, size_t length) {
-  for (uint32_t i = r->count; i-- > 0;)
-    if (is_key(L, r, &r->page->members[r->first + i], key, length)) return (int64_t)r->first + i;
+/* The position of the last member of a record with a key, as in a table; -1 when there is none. It is found in *member.
+ *                                                                                                       [-0, +0, e] */
+static int64_t find_member(lua_State *L, tureen_record *r, const tureen_index *index, const char *key, size_t length,
+                           tureen_member *member) {
+  const char *text = r->page->text.data;
+  for (uint32_t i = index->count; i-- > 0;) {
+    const tureen_member *m = &index->members[i];
+    if (!m->is_escaped) {
+      if (m->key_length != length || memcmp(text + m->key, key, length) != 0) continue;
+      *member = *m;
+      return i;
+    }
+    *member = *m;
+    if (is_escaped_key(L, r, *member, key, length)) return i;
+    index = want_index(L, r); /* it may have given way meanwhile */
+  }
   return -1;
 }
 
 /* record[key]: the field; else the method of that name; else nil. Upvalues: metatable, methods.         [-2, +1, e] */
 static int record_index(lua_State *L) {
-  tureen_record *r = check_record(L, 1, METATABLE);
+  tureen_record *r = check_record(L, 1);
   if (lua_type(L, 2) != LUA_TSTRING) return 0;
   size_t length;
   const char *key = lua_tolstring(L, 2, &length);
   tureen_json_error error = {"", 0};
-  int is_object = index_record(L, r, &error);
-  int64_t at = is_object ? find_member(L, r, key, length) : -1;
-  if (at >= 0) {
-    push_value(L, 1, METATABLE, r, (uint32_t)at);
+  const tureen_index *index = index_record(L, r, &error);
+  tureen_member member;
+  if (index != NULL && find_member(L, r, index, key, length, &member) >= 0) {
+    push_value(L, 1, METATABLE, r, member);
     return 1;
   }
   lua_settop(L, 2);
   /* What is no object has its methods still: its text can be looked at. */
-  if (lua_rawget(L, lua_upvalueindex(2)) == LUA_TNIL && !is_object) raise_broken(L, &error);
+  if (lua_rawget(L, lua_upvalueindex(2)) == LUA_TNIL && index == NULL) raise_broken(L, &error);
   return 1;
 }
 
 static int record_newindex(lua_State *L) {
-  check_record(L, 1, METATABLE);
+  check_record(L, 1);
   return tureen_raise(L, "invalidArguments", "a lazy record cannot be changed; record:table() gives a table that can");
 }
 
 /* record:table() -> the whole record as a table of its own                                              [-1, +1, e] */
 static int record_table(lua_State *L) {
-  tureen_record *r = check_record(L, 1, METATABLE);
+  tureen_record *r = check_record(L, 1);
   tureen_json_error error = {"", 0};
   tureen_decoder d = decoder_of(L, r, r->start, r->length, &error);
   lua_settop(L, 1);
@@ -174,39 +172,39 @@ static int record_table(lua_State *L) {
 
 /* record:text() -> its JSON text                                                                        [-1, +1, e] */
 static int record_text(lua_State *L) {
-  tureen_record *r = check_record(L, 1, METATABLE);
+  tureen_record *r = check_record(L, 1);
   lua_pushlstring(L, r->page->text.data + r->start, r->length);
   return 1;
 }
 
 static int record_length(lua_State *L) {
-  tureen_record *r = check_record(L, 1, METATABLE);
-  want_index(L, r);
-  lua_pushinteger(L, r->count);
+  lua_pushinteger(L, want_index(L, check_record(L, 1))->count);
   return 1;
 }
 
 static int record_equal(lua_State *L) {
-  tureen_record *a = luaL_testudata(L, 1, TUREEN_RECORD), *b = luaL_testudata(L, 2, TUREEN_RECORD);
+  tureen_record *a = to_record(L, 1), *b = to_record(L, 2);
   lua_pushboolean(L, a != NULL && b != NULL && a->page == b->page && a->start == b->start);
   return 1;
 }
 
 /* The step of pairs(record). Upvalues: metatable, the record, how many members were passed.          [-2, +1..2, e] */
 static int next_member(lua_State *L) {
-  tureen_record *r = check_record(L, lua_upvalueindex(2), METATABLE);
+  tureen_record *r = check_record(L, lua_upvalueindex(2));
   lua_Integer passed = lua_tointeger(L, lua_upvalueindex(3));
-  want_index(L, r);
-  while (passed < (lua_Integer)r->count) {
-    uint32_t at = r->first + (uint32_t)passed++;
+  for (;;) {
+    const tureen_index *index = want_index(L, r);
+    if (passed >= (lua_Integer)index->count) break;
+    tureen_member member = index->members[passed], last;
     size_t length;
-    push_key(L, r, &r->page->members[at]);
+    push_key(L, r, member);
     const char *key = lua_tolstring(L, -1, &length);
-    int is_last_of_its_name = find_member(L, r, key, length) == (int64_t)at;
+    int is_last_of_its_name = find_member(L, r, want_index(L, r), key, length, &last) == passed;
+    passed++;
     if (is_last_of_its_name) {
       lua_pushinteger(L, passed);
       lua_replace(L, lua_upvalueindex(3));
-      push_value(L, lua_upvalueindex(2), METATABLE, r, at);
+      push_value(L, lua_upvalueindex(2), METATABLE, r, member);
       return 2;
     }
     lua_pop(L, 1);
@@ -216,7 +214,7 @@ static int next_member(lua_State *L) {
 }
 
 static int record_pairs(lua_State *L) {
-  check_record(L, 1, METATABLE);
+  check_record(L, 1);
   lua_pushvalue(L, METATABLE);
   lua_pushvalue(L, 1);
   lua_pushinteger(L, 0);
@@ -225,7 +223,7 @@ static int record_pairs(lua_State *L) {
 }
 
 const char *tureen_record_text(lua_State *L, int index, size_t *length) {
-  tureen_record *r = luaL_testudata(L, index, TUREEN_RECORD);
+  tureen_record *r = to_record(L, index);
   if (r == NULL || r->page->text.data == NULL) return NULL;
   want_index(L, r);
   *length = r->length;

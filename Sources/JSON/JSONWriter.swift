@@ -10,10 +10,12 @@ public enum JSONText {
 
   /// Appends UTF-8 text as the contents of a JSON string, without quotes.
   public static func appendEscaped(_ text: UnsafeBufferPointer<UInt8>, to out: inout [UInt8]) {
-    for c in text {
+    var from = 0
+    for (i, c) in text.enumerated() where c < 0x20 || c == 0x22 || c == 0x5c {
+      out.append(contentsOf: text[from..<i])
+      from = i + 1
       switch c {
       case 0x22, 0x5c: out.append(contentsOf: [0x5c, c])
-      case 0x20...: out.append(c)
       case 0x08: out.append(contentsOf: [0x5c, 0x62])
       case 0x09: out.append(contentsOf: [0x5c, 0x74])
       case 0x0a: out.append(contentsOf: [0x5c, 0x6e])
@@ -24,6 +26,19 @@ public enum JSONText {
         out.append(contentsOf: [0x5c, 0x75, 0x30, 0x30, digits[Int(c >> 4)], digits[Int(c & 15)]])
       }
     }
+    out.append(contentsOf: text[from...])
+  }
+
+  /// An integer. No text is made of it on the way.
+  public static func append(_ value: Int64, to out: inout [UInt8]) {
+    if value < 0 { out.append(0x2d) }
+    let start = out.count
+    var rest = value.magnitude
+    repeat {
+      out.append(UInt8(truncatingIfNeeded: 48 + rest % 10))
+      rest /= 10
+    } while rest > 0
+    out[start...].reverse()
   }
 
   /// A double in the shortest form that reads back the same and reads back as a double: `5.0`, never `5`.
@@ -48,7 +63,7 @@ extension JSONValue {
     switch self {
     case .null: out.append(contentsOf: "null".utf8)
     case .bool(let value): out.append(contentsOf: (value ? "true" : "false").utf8)
-    case .integer(let value): out.append(contentsOf: String(value).utf8)
+    case .integer(let value): JSONText.append(value, to: &out)
     case .number(let value): JSONText.append(value, to: &out)
     case .string(let value): JSONText.appendQuoted(value, to: &out)
     case .array(let elements):

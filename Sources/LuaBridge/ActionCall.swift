@@ -93,7 +93,7 @@ public struct ActionCall: Sendable {
   public let rawArguments: [UInt8]
   /// Says when the script gives the call up; nil for calls that are too short for it.
   public internal(set) var cancellation: Cancellation?
-  /// The script reads the entries of the answer field by field: they need not be looked into, and a page of them begins with
+  /// The script reads the entries of the answer field by field: they need not be looked into, and a page of them ends with
   /// `entryLengths`, the bytes of each.
   public internal(set) var wantsRecords = false
 

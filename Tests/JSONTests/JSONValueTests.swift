@@ -15,6 +15,7 @@ struct JSONValueTests {
     #expect(try JSONValue(parsing: "9007199254740993") == .integer(9_007_199_254_740_993))
     #expect(try JSONValue(parsing: "9223372036854775807") == .integer(.max))
     #expect(try JSONValue(parsing: "-9223372036854775808") == .integer(.min))
+    for number in [Int64.min, -10, -1, 0, 9, 10, 101, .max] { #expect(JSONValue.integer(number).text == "\(number)") }
     #expect(try JSONValue(parsing: "9223372036854775808") == .number(0x1p63))
     #expect(try JSONValue(parsing: "-9223372036854775809") == .number(-0x1p63))
     #expect(try JSONValue(parsing: "5.0") == .number(5))

@@ -142,8 +142,8 @@ end
 local function records_of_texts(texts)
   local lengths = {}
   for i, text in ipairs(texts) do lengths[i] = #text end
-  return cursor_of(('{"entryLengths":[%s],"cursorId":1,"currentPageOrderedEntries":[%s],"totalPages":1}'):format(
-    table.concat(lengths, ","), table.concat(texts, ",")))
+  return cursor_of(('{"currentPageOrderedEntries":[%s],"cursorId":1,"totalPages":1,"entryLengths":[%s]}'):format(
+    table.concat(texts, ","), table.concat(lengths, ",")))
 end
 
 function tests.test_entries_of_known_length_are_records()
@@ -179,15 +179,70 @@ function tests.test_broken_entry_of_known_length_raises_when_it_is_read_and_harm
   end
 end
 
+--- Texts of records with a number of their own, an object, and a key that holds escapes.
+local function texts_of(count)
+  local texts = {}
+  for i = 1, count do
+    texts[i] = ('{"i":%d,"o":{"i":%d,"p":{"i":"%d"}},"\\u0061b":"x%d","%s":true}'):format(i, -i, i, i, ("k"):rep(i))
+  end
+  return texts
+end
+
+local function read_all_of(record, i)
+  same({ record.i, record.o.i, record.o.p.i, record.ab, record[("k"):rep(i)], record.none },
+    { i, -i, tostring(i), "x" .. i, true, nil })
+end
+
+function tests.test_records_are_read_in_any_order_and_in_turns()
+  local texts = texts_of(12)
+  local looked_into = records_of("[" .. table.concat(texts, ",") .. "]")
+  for _, entries in ipairs { records_of_texts(texts).currentPageOrderedEntries, looked_into } do
+    for step = 1, 11 do
+      for i = 0, 23 do read_all_of(entries[i * step % 12 + 1], i * step % 12 + 1) end
+    end
+    local seen = 0
+    for key, value in pairs(entries[1]) do
+      for i = 2, 12 do read_all_of(entries[i], i) end
+      seen = seen + 1
+      if key == "o" then same(value.p.i, "1") end
+    end
+    same(seen, 4)
+  end
+end
+
+function tests.test_finalizers_that_read_other_records_disturb_no_reading()
+  local entries = records_of_texts(texts_of(9)).currentPageOrderedEntries
+  local finalized, harm = 0, nil
+  local function leave_garbage(i)
+    setmetatable({}, { __gc = function()
+      finalized = finalized + 1
+      local ok, err = pcall(function()
+        for j = 1, 9 do read_all_of(entries[(i + j) % 9 + 1], (i + j) % 9 + 1) end
+      end)
+      if not ok then harm = err end
+    end })
+  end
+  local pause, step = collectgarbage("setpause", 0), collectgarbage("setstepmul", 1000)
+  for i = 1, 500 do
+    leave_garbage(i)
+    read_all_of(entries[i % 9 + 1], i % 9 + 1)
+    for key in pairs(entries[i % 9 + 1]) do same(type(key), "string") end
+  end
+  collectgarbage("setpause", pause)
+  collectgarbage("setstepmul", step)
+  same({ finalized > 100, harm }, { true, nil })
+end
+
 function tests.test_lengths_that_do_not_fit_are_an_error()
   for _, text in ipairs {
-    '{"entryLengths":[7],"currentPageOrderedEntries":[{"a":1},{"a":2}]}',
-    '{"entryLengths":[7,7,7],"currentPageOrderedEntries":[{"a":1},{"a":2}]}',
-    '{"entryLengths":[99999999999],"currentPageOrderedEntries":[{"a":1}]}',
-    '{"entryLengths":[6],"currentPageOrderedEntries":[{"a":1}]}',
-    '{"entryLengths":[2],"currentPageOrderedEntries":["a"]}',
-    '{"entryLengths":[7],"currentPageOrderedEntries":5}',
-    '{"entryLengths":[7', '{"entryLengths":[7],"currentPageOrderedEntries":[',
+    '{"currentPageOrderedEntries":[{"a":1},{"a":2}],"entryLengths":[7]}',
+    '{"currentPageOrderedEntries":[{"a":1},{"a":2}],"entryLengths":[7,7,7]}',
+    '{"currentPageOrderedEntries":[{"a":1}],"entryLengths":[99999999999]}',
+    '{"currentPageOrderedEntries":[{"a":1}],"entryLengths":[6]}',
+    '{"currentPageOrderedEntries":["a"],"entryLengths":[2]}',
+    '{"currentPageOrderedEntries":5,"entryLengths":[7]}',
+    '{"currentPageOrderedEntries":[,"entryLengths":[7]}', '{"currentPageOrderedEntries":[{"a":1}]"entryLengths":[7]}',
+    ',"entryLengths":[7]}', '7]}', ']}', '}',
   } do
     tureen.exec(never("success"), expect(function(err) same(err.code, "internal") end), "com.salesforce.smartstore",
       "pgQuerySoup", { soupName = "literal", querySpec = { queryType = "range", smartSql = text, lazy = true } })

@@ -127,7 +127,7 @@ struct QueryTests {
     let first = try page(
       store.openCursor(try spec(#"{"queryType":"range","indexPath":"k","orderPath":"k","pageSize":20}"#), soup: "s"))
     #expect(
-      first.keys == ["cursorId", "currentPageIndex", "pageSize", "totalEntries", "totalPages", "currentPageOrderedEntries"])
+      first.keys == ["currentPageOrderedEntries", "cursorId", "currentPageIndex", "pageSize", "totalEntries", "totalPages"])
     #expect([first["currentPageIndex"], first["pageSize"], first["totalEntries"], first["totalPages"]] == [0, 20, 42, 3])
     let id = try #require(first["cursorId"]?.integerValue)
     for (asked, index, count, firstKey) in [(1, 1, 20, 21), (2, 2, 2, 41), (99, 2, 2, 41), (-3, 0, 20, 1), (Int64.max, 2, 2, 41)]

@@ -85,7 +85,7 @@ extension RowReader {
   /// - Parameters:
   ///   - start: The first row's number, counted from 0.
   ///   - marks: Rows whose number is known; those around the page are added. Nil when nobody will ask for another page.
-  func page(from start: Int, limit: Int, shape: RowShape, marks: inout PageMarks?) throws -> QueryPage {
+  func page(from start: Int, limit: Int, as form: PageForm, marks: inout PageMarks?) throws -> QueryPage {
     var key: RowKey?, isInclusive = false, skipping = start
     switch marks?.way(to: start) {
     case .at(let mark)?: (key, isInclusive, skipping) = (mark.key, true, 0)
@@ -93,11 +93,11 @@ extension RowReader {
     case .backwards(let mark, let rows)?:
       (key, isInclusive, skipping) = (try self.key(before: mark?.key, skipping: rows), true, 0)
       // No row has that number.
-      if key == nil { return .empty(isLast: true) }
+      if key == nil { return .empty(form, isLast: true) }
     case nil: break
     }
     var ids: (first: Int64, last: Int64)?
-    let page = try rows(key, isInclusive, skipping, limit, shape, lookingAhead: marks != nil) { id in
+    let page = try rows(key, isInclusive, skipping, limit, form, lookingAhead: marks != nil) { id in
       ids = (ids?.first ?? id, id)
     }
     plan.pageBytes = min(page.text.count + page.text.count / 8 + 1024, Tuning.reservedPageBytes)
@@ -110,7 +110,7 @@ extension RowReader {
 
   /// - Parameter lookingAhead: Find out whether the page is the last.
   private func rows(
-    _ key: RowKey?, _ isInclusive: Bool, _ skipping: Int, _ limit: Int, _ shape: RowShape, lookingAhead: Bool,
+    _ key: RowKey?, _ isInclusive: Bool, _ skipping: Int, _ limit: Int, _ form: PageForm, lookingAhead: Bool,
     _ note: (Int64) -> Void
   ) throws -> QueryPage {
     let wanted = limit + (lookingAhead ? 1 : 0), columns = plan.columnCount
@@ -123,20 +123,20 @@ extension RowReader {
         let row = try plan.row(id)
         defer { row.reset() }
         guard try row.step() else { continue }
-        if result == nil { result = RowText(row, columns: columns, shape: shape, capacity: plan.pageBytes) }
+        if result == nil { result = RowText(row, columns: columns, form: form, capacity: plan.pageBytes) }
         result?.append(row)
         note(id)
       }
-      return result?.page(isLast: isLast) ?? .empty(isLast: isLast)
+      return result?.page(isLast: isLast) ?? .empty(form, isLast: isLast)
     }
     var result: RowText?, count = 0
     try forEach(.page, from: key, isInclusive: isInclusive, skipping: skipping, limit: wanted) { row in
       count += 1
       guard count <= limit else { return }
-      if result == nil { result = RowText(row, columns: columns, shape: shape, capacity: plan.pageBytes) }
+      if result == nil { result = RowText(row, columns: columns, form: form, capacity: plan.pageBytes) }
       result?.append(row)
       note(row.int64(columns))
     }
-    return result?.page(isLast: count < wanted) ?? .empty(isLast: true)
+    return result?.page(isLast: count < wanted) ?? .empty(form, isLast: true)
   }
 }

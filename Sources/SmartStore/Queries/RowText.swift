@@ -4,7 +4,7 @@ import RecordScan
 
 /// A page of a query's result, as JSON text.
 package struct QueryPage: Sendable {
-  /// JSON array: entries, or rows as arrays.
+  /// The array of entries, or of rows as arrays, behind the page's head.
   package var text: [UInt8]
   package var rows: Int
   /// No row follows; true as well when nobody looked.
@@ -12,38 +12,49 @@ package struct QueryPage: Sendable {
   /// Bytes of each row in `text`, for a page of entries that nobody has looked into; empty for any other.
   var lengths: [Int32] = []
 
-  static func empty(isLast: Bool) -> QueryPage { QueryPage(text: Array("[]".utf8), rows: 0, isLast: isLast) }
+  static func empty(_ form: PageForm, isLast: Bool) -> QueryPage {
+    QueryPage(text: Array(form.head.utf8) + Array("[]".utf8), rows: 0, isLast: isLast)
+  }
 }
 
-/// What a row of a page is, and who looks into it.
-enum RowShape {
-  /// An array of columns.
-  case columns
-  /// The entry, which is seen to be one JSON object.
-  case entry
-  /// The entry as it is stored. Whoever reads it has to see whether it is JSON.
-  case record
+/// What a page looks like as text.
+struct PageForm {
+  /// What a row of a page is, and who looks into it.
+  enum Row {
+    /// An array of columns.
+    case columns
+    /// The entry, which is seen to be one JSON object.
+    case entry
+    /// The entry as it is stored. Whoever reads it has to see whether it is JSON.
+    case record
+  }
+
+  /// Stands before the array: whoever adds something to a page adds it behind, where nothing has to be moved.
+  var head = ""
+  var row: Row
 }
 
 /// Builds a page as text, row by row. Stored entries are spliced in as they are, never parsed.
 struct RowText {
-  private var text: [UInt8] = [0x5b]
+  private var text: [UInt8] = []
   private var lengths: [Int32] = []
   private(set) var rows = 0
   private let columns: Int32
-  private let shape: RowShape
+  private let row: PageForm.Row
   /// Columns that hold entries: by their name.
   private let isEntry: [Bool]
 
   /// - Parameters:
   ///   - columns: How many of the statement's columns belong to the row.
   ///   - capacity: Bytes the page may come to.
-  init(_ statement: Statement, columns: Int32, shape: RowShape, capacity: Int = 0) {
+  init(_ statement: Statement, columns: Int32, form: PageForm, capacity: Int = 0) {
     self.columns = columns
-    self.shape = shape
+    row = form.row
     text.reserveCapacity(capacity)
+    text.append(contentsOf: form.head.utf8)
+    text.append(0x5b)
     isEntry =
-      shape != .columns
+      form.row != .columns
       ? []
       : (0..<columns).map { i in
         let name = statement.columnName(i)
@@ -54,7 +65,7 @@ struct RowText {
   mutating func append(_ statement: Statement) {
     if rows > 0 { text.append(0x2c) }
     rows += 1
-    switch shape {
+    switch row {
     case .entry: return append(statement, 0, isEntry: true)
     case .record: return appendRecord(statement)
     case .columns: break
@@ -85,7 +96,7 @@ struct RowText {
   private mutating func append(_ statement: Statement, _ i: Int32, isEntry: Bool) {
     switch statement.type(i) {
     case .null, .blob: text.append(contentsOf: "null".utf8)
-    case .integer: text.append(contentsOf: String(statement.int64(i)).utf8)
+    case .integer: JSONText.append(statement.int64(i), to: &text)
     case .real: JSONText.append(statement.double(i), to: &text)
     case .text:
       let value = statement.bytes(i)

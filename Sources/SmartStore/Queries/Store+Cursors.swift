@@ -1,3 +1,5 @@
+import JSON
+
 /// Queries, page by page.
 extension Store {
   /// Opens a cursor on a query and reads its first page.
@@ -5,13 +7,13 @@ extension Store {
   /// - Parameters:
   ///   - soup: The soup of a query that is no smart query.
   ///   - asRecords: Entries are read field by field, by someone who sees for himself whether they are JSON. A page of entries
-  ///     then begins with `entryLengths`, the bytes of each in the text.
-  /// - Returns: JSON text `{cursorId, currentPageIndex, pageSize, totalEntries, totalPages, currentPageOrderedEntries}`.
+  ///     then ends with `entryLengths`, the bytes of each in the text.
+  /// - Returns: JSON text `{currentPageOrderedEntries, cursorId, currentPageIndex, pageSize, totalEntries, totalPages}`.
   /// - Throws: ``StoreError`` `.noSuchSoup`, `.invalidSmartSql`, `.notReadOnly`, `.tooManyCursors`, `.sqlite`.
   public func openCursor(_ spec: QuerySpec, soup: String?, asRecords: Bool = false) throws -> [UInt8] {
     let (page, total, marks) = try readBlocking { snapshot in
       var marks: PageMarks? = PageMarks()
-      let page = try snapshot.page(0, of: spec, soup: soup, asRecords: asRecords, marks: &marks)
+      let page = try snapshot.page(0, of: spec, soup: soup, head: Store.cursorHead, asRecords: asRecords, marks: &marks)
       // What fits on a page needs no counting.
       guard !page.isLast else { return (page, page.rows, PageMarks()) }
       let total = try snapshot.count(spec, soup: soup)
@@ -39,7 +41,8 @@ extension Store {
       marks.begin(try snapshot.view())
       var known: PageMarks? = marks
       defer { marks = known ?? marks }
-      return try snapshot.page(page, of: cursor.spec, soup: cursor.soup, asRecords: asRecords, marks: &known)
+      return try snapshot.page(
+        page, of: cursor.spec, soup: cursor.soup, head: Store.cursorHead, asRecords: asRecords, marks: &known)
     }
     cursors.keep(marks, for: id)
     return Store.cursorText(id, cursor, index: page, result)
@@ -59,21 +62,22 @@ extension Store {
     try readBlocking { try $0.count(spec, soup: soup) }
   }
 
+  private static let cursorHead = #"{"currentPageOrderedEntries":"#
+
   private static func cursorText(_ id: Int64, _ cursor: CursorTable.Cursor, index: Int, _ page: consuming QueryPage) -> [UInt8] {
-    var head: [UInt8] = [0x7b]
-    if !page.lengths.isEmpty {
-      head.reserveCapacity(page.lengths.count * 6 + 256)
-      head.append(contentsOf: "\"entryLengths\":[".utf8)
-      for length in page.lengths { head.append(contentsOf: "\(length),".utf8) }
-      head[head.count - 1] = 0x5d
-      head.append(0x2c)
-    }
-    head.append(
+    page.text.append(
       contentsOf: """
-        "cursorId":\(id),"currentPageIndex":\(index),"pageSize":\(cursor.spec.pageSize),\
-        "totalEntries":\(cursor.totalEntries),"totalPages":\(cursor.totalPages),"currentPageOrderedEntries":
+        ,"cursorId":\(id),"currentPageIndex":\(index),"pageSize":\(cursor.spec.pageSize),\
+        "totalEntries":\(cursor.totalEntries),"totalPages":\(cursor.totalPages)
         """.utf8)
-    page.text.insert(contentsOf: head, at: 0)
+    if !page.lengths.isEmpty {
+      page.text.append(contentsOf: ",\"entryLengths\":[".utf8)
+      for length in page.lengths {
+        JSONText.append(Int64(length), to: &page.text)
+        page.text.append(0x2c)
+      }
+      page.text[page.text.count - 1] = 0x5d
+    }
     page.text.append(0x7d)
     return page.text
   }

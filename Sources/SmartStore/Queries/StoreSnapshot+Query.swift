@@ -6,20 +6,23 @@ extension StoreSnapshot {
   /// - Throws: ``StoreError`` `.noSuchSoup`, `.invalidSmartSql`, `.notReadOnly`, and SQLite's own words for bad SQL.
   package func query(_ spec: QuerySpec, soup name: String?, pageIndex: Int) throws -> QueryPage {
     var marks: PageMarks?
-    return try page(pageIndex, of: spec, soup: name, asRecords: false, marks: &marks)
+    return try page(pageIndex, of: spec, soup: name, marks: &marks)
   }
 
   /// - Parameters:
+  ///   - head: Stands before the page's array.
   ///   - asRecords: Nobody needs to look into entries: whoever reads them does.
   ///   - marks: Rows of the result that are known by their number, for a cursor; nil for a page of its own.
   func page(
-    _ index: Int, of spec: QuerySpec, soup name: String?, asRecords: Bool, marks: inout PageMarks?
+    _ index: Int, of spec: QuerySpec, soup name: String?, head: String = "", asRecords: Bool = false, marks: inout PageMarks?
   ) throws -> QueryPage {
     let (product, isTooFar) = max(0, index).multipliedReportingOverflow(by: spec.pageSize)
     let start = isTooFar ? Int.max : product
-    guard spec.kind != .smart else { return try smartPage(spec, from: start, lookingAhead: marks != nil) }
-    let shape: RowShape = spec.selectPaths != nil ? .columns : asRecords ? .record : .entry
-    return try rows(spec, name).page(from: start, limit: spec.pageSize, shape: shape, marks: &marks)
+    guard spec.kind != .smart else {
+      return try smartPage(spec, from: start, as: PageForm(head: head, row: .columns), lookingAhead: marks != nil)
+    }
+    let form = PageForm(head: head, row: spec.selectPaths != nil ? .columns : asRecords ? .record : .entry)
+    return try rows(spec, name).page(from: start, limit: spec.pageSize, as: form, marks: &marks)
   }
 
   /// How many rows a query has in all.
@@ -106,11 +109,11 @@ extension StoreSnapshot {
   // MARK: Smart SQL
 
   /// Smart SQL may be anything: its pages are counted up to.
-  private func smartPage(_ spec: QuerySpec, from start: Int, lookingAhead: Bool) throws -> QueryPage {
+  private func smartPage(_ spec: QuerySpec, from start: Int, as form: PageForm, lookingAhead: Bool) throws -> QueryPage {
     try spec.validate()
     let statement = try smartStatement(spec, limit: spec.pageSize + (lookingAhead ? 1 : 0), offset: start)
     defer { statement.reset() }
-    var result = RowText(statement, columns: statement.columnCount, shape: .columns)
+    var result = RowText(statement, columns: statement.columnCount, form: form)
     while result.rows < spec.pageSize, try statement.step() { result.append(statement) }
     let isLast = try result.rows < spec.pageSize || !lookingAhead || !statement.step()
     return result.page(isLast: isLast)
