@@ -61,6 +61,9 @@ package final class ScannedPage: Sendable {
   /// Number of records.
   package var count: Int { scanner.records.count }
 
+  /// Of the soup that the page is for.
+  package var indexCount: Int { plan.specs.count }
+
   /// An envelope member; nil when the page has none.
   package func envelope(_ i: Int) -> JSONValue? { value(scanner.envelope[i]) }
 
@@ -76,11 +79,15 @@ package final class ScannedPage: Sendable {
     value(scanner.value(record: record, field: plan.firstExtra + extra))?.stringValue
   }
 
-  /// The contents of a string field without escapes, where they lie; nil when it is missing, no string or has escapes.
-  package func rawText(record: Int, extra: Int) -> UnsafeRawBufferPointer? {
-    let value = scanner.value(record: record, field: plan.firstExtra + extra)
-    guard value.kind == .plainString else { return nil }
-    return UnsafeRawBufferPointer(rebasing: source.bytes[value.start..<value.start + value.count])
+  /// Calls `body` with each record's position and the contents of a string field without escapes, where they lie; nil when it is
+  /// missing, no string or has escapes.
+  package func forEachRawText(extra: Int, _ body: (Int, UnsafeRawBufferPointer?) throws -> Void) rethrows {
+    let bytes = source.bytes
+    for i in 0..<count {
+      let value = scanner.value(record: i, field: plan.firstExtra + extra)
+      let isPlain = value.kind == .plainString
+      try body(i, isPlain ? UnsafeRawBufferPointer(rebasing: bytes[value.start..<value.start + value.count]) : nil)
+    }
   }
 
   /// The value that finds the entry, as text; nil when it is missing.

@@ -27,14 +27,18 @@ enum Schema {
     if !connection.isEncrypted { try connection.execute("PRAGMA page_size = \(Tuning.pageSize)") }
     try connection.execute("PRAGMA journal_mode = WAL")
     try connection.execute("PRAGMA synchronous = FULL")
-    try connection.execute("PRAGMA cache_size = -\(Tuning.writerCacheKiB)")
+    try setCache(connection, kibibytes: Tuning.writerCacheKiB)
     try connection.execute("PRAGMA wal_autocheckpoint = \(Tuning.walAutoCheckpoint)")
     // Statements that change many rows otherwise keep their undo journal in a file.
     try connection.execute("PRAGMA temp_store = MEMORY")
   }
 
+  static func setCache(_ connection: Connection, kibibytes: Int) throws {
+    try connection.execute("PRAGMA cache_size = -\(kibibytes)")
+  }
+
   static func configureReader(_ connection: Connection) throws {
-    try connection.execute("PRAGMA cache_size = -\(Tuning.readerCacheKiB)")
+    try setCache(connection, kibibytes: Tuning.readerCacheKiB)
     try connection.restrictToReading()
   }
 

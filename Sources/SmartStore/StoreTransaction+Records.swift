@@ -67,6 +67,8 @@ extension StoreTransaction {
     connection.forgetStatements()
     state.forget()
     state.loads[soup.name] = LoadKeys()
+    // Rows that are only added need none of what was read before.
+    try Schema.setCache(connection, kibibytes: Tuning.loadingCacheKiB)
     for i in soup.specs.indices { try connection.execute("DROP INDEX IF EXISTS \(soup.indexName(i))") }
     try rebuildFullText(soup, filling: false)
     try connection.run("UPDATE soup_attrs SET loading = ? WHERE id = ?", [.text(mark.text), .integer(soup.number)])
@@ -83,6 +85,7 @@ extension StoreTransaction {
     connection.forgetStatements()
     state.forget()
     for i in soup.specs.indices { try connection.execute(soup.createIndex(i)) }
+    try Schema.setCache(connection, kibibytes: Tuning.writerCacheKiB)
     try connection.run("UPDATE soup_attrs SET loading = NULL WHERE id = ?", [.integer(soup.number)])
     for double in isUnique ? [] : try repeated(soup.expression(mark.idPath), in: soup) {
       // Who brought the earlier row owns the one that stays, too.
@@ -99,6 +102,22 @@ extension StoreTransaction {
       state.forget()
       try rebuildFullText(soup, filling: true)
     }
+  }
+
+  /// Builds one of the indexes that a load of this process put off, while the load waits for its next page anyway. The load goes
+  /// on as before, and keeps that index in order from then on.
+  /// - Parameter least: Nothing happens while fewer are missing.
+  /// - Returns: Whether one was built.
+  package func buildIndexAhead(soup name: String, whileMissing least: Int) throws -> Bool {
+    let soup = try self.soup(name)
+    guard soup.loading?.process == .current else { return false }
+    let missing = try soup.specs.indices.filter { i in
+      try connection.firstValue("SELECT 1 FROM sqlite_master WHERE name = '\(soup.indexName(i))'") == nil
+    }
+    guard let next = missing.first, missing.count >= least else { return false }
+    connection.forgetStatements()
+    try connection.execute(soup.createIndex(next))
+    return true
   }
 
   /// The rows whose value appears again further on, each with the last row that has it.

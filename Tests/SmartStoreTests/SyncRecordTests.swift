@@ -156,6 +156,27 @@ struct SyncRecordTests {
     #expect(try store.rows("SELECT {s:Id} FROM {s} ORDER BY 1") == #"[["a"],["b"],["c"],["d"],["e"]]"#)
   }
 
+  @Test func load_thatWaits_buildsIndexesAhead() throws {
+    let temporary = try soup(), store = temporary.store
+    func buildAhead(_ least: Int) throws -> Bool {
+      try store.writeBlocking(.pulled) { try $0.buildIndexAhead(soup: "s", whileMissing: least) }
+    }
+    #expect(try !buildAhead(1), "nothing is being loaded")
+    try store.sync(#"[{"Id":"a","Name":"1"},{"Id":"b","Name":"2"}]"#, into: "s", expecting: 20_000)
+    #expect(try !buildAhead(5), "there are four")
+    #expect(try buildAhead(4))
+    #expect(try !buildAhead(4))
+    #expect(try buildAhead(2))
+    #expect(try store.indexNames() == #"[["TABLE_1_0_idx"],["TABLE_1_1_idx"]]"#)
+    try store.sync(#"[{"Id":"b","Name":"3"},{"Id":"c","Name":"4"}]"#, into: "s", expecting: 20_000)
+    #expect(try store.count(of: "s") == 4, "rows are added as before")
+    while try buildAhead(1) {}
+    try store.finishLoading("s")
+    #expect(try store.indexNames() == #"[["TABLE_1_0_idx"],["TABLE_1_1_idx"],["TABLE_1_2_idx"],["TABLE_1_3_idx"]]"#)
+    #expect(try store.rows("SELECT {s:Id}, {s:Name} FROM {s} ORDER BY 1") == #"[["a","1"],["b","3"],["c","4"]]"#)
+    #expect(try store.rows("SELECT count(*) FROM {s} WHERE {s:Id} = 'b'") == "[[1]]")
+  }
+
   @Test func load_smallOrIntoAFilledSoup_keepsIndexes() throws {
     let temporary = try soup(), store = temporary.store
     try store.sync(#"[{"Id":"a"}]"#, into: "s", expecting: 19_999)

@@ -40,14 +40,15 @@ struct FamiliarRecords: Sendable {
   func find(in page: ScannedPage, _ progress: SyncDownProgress) async throws -> Found {
     guard !isFirstRun else { return Found() }
     var candidates: [Candidate] = []
-    for i in 0..<page.count {
-      // No text is made of an id that need not be looked up.
-      guard let stamp = FamiliarRecords.stamp(i, of: page), !echoes.isEmpty || progress.mayBeKnown(stamp: stamp),
-        let id = page.id(record: i)
-      else { continue }
+    let known = PageStamps.Limit(progress.maxTimeStamp)
+    page.forEachRawText(extra: 0) { i, stamp in
+      // No stamp is read and no text made of an id that need not be looked up.
+      guard let stamp, !echoes.isEmpty || known.mayReach(stamp), let time = TimeStamp.milliseconds(stamp),
+        !echoes.isEmpty || progress.mayBeKnown(stamp: time), let id = page.id(record: i)
+      else { return }
       let echo = echoes[id]
-      guard echo != nil || progress.mayBeKnown(stamp: stamp) else { continue }
-      candidates.append(Candidate(position: i, id: id, stamp: stamp, echo: echo))
+      guard echo != nil || progress.mayBeKnown(stamp: time) else { return }
+      candidates.append(Candidate(position: i, id: id, stamp: time, echo: echo))
     }
     guard !candidates.isEmpty else { return Found() }
     let asked = candidates
@@ -56,10 +57,6 @@ struct FamiliarRecords: Sendable {
       for candidate in asked { try sort(candidate, on: page, in: snapshot, into: &found) }
       return found
     }
-  }
-
-  static func stamp(_ i: Int, of page: ScannedPage) -> Int64? {
-    page.rawText(record: i, extra: 0).flatMap { TimeStamp.milliseconds($0) }
   }
 
   // MARK: One record

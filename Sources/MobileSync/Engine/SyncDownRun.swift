@@ -58,16 +58,35 @@ struct SyncDownRun {
     try await announce()
     while true {
       try environment.control.check()
-      let next = page.next.map { next in Task { try await next() } }
-      try await store(page, known: known, isLast: next == nil, orCancel: next)
-      guard let next else { return }
-      if counter.isReported { self.record.report() }
-      guard let following = try await environment.control.value(of: next) else {
-        try await finishEmpty()
+      let next = page.next.map { NextPage($0) }
+      do {
+        try await store(page, known: known, isLast: next == nil)
+        guard let next else { return }
+        if counter.isReported { self.record.report() }
+        try await indexAhead(of: next, behind: page)
+        guard let following = try await environment.control.value(of: next.task) else {
+          try await finishEmpty()
+          return
+        }
+        page = following
+      } catch {
+        await next?.cancel()
+        throw error
+      }
+      known = try await self.known(on: page)
+    }
+  }
+
+  /// Builds indexes that a large first load put off while the next page is still on its way: towards the end, about one for each
+  /// page to come. Where the network is what a sync waits for, its end need not wait for the indexes as well.
+  private func indexAhead(of next: NextPage, behind page: SyncDownPage) async throws {
+    guard places.count == 1, let part = page.parts[0], part.count > 0 else { return }
+    let pagesLeft = max(1, (counter.total - counter.done + part.count - 1) / part.count), soup = places[0].soup
+    guard pagesLeft <= part.indexCount else { return }
+    while !next.hasEnded {
+      guard try await environment.store.write(.pulled, { try $0.buildIndexAhead(soup: soup, whileMissing: pagesLeft) }) else {
         return
       }
-      page = following
-      known = try await self.known(on: page)
     }
   }
 
@@ -90,8 +109,7 @@ struct SyncDownRun {
     var latest = TimeStamp.never
     for (place, part) in zip(places, page.parts) {
       guard let part else { continue }
-      var newest = TimeStamp.never
-      for i in 0..<part.count { newest = max(newest, FamiliarRecords.stamp(i, of: part) ?? TimeStamp.never) }
+      let newest = PageStamps.newest(on: part) ?? TimeStamp.never
       if place.isCounted { latest = max(latest, newest) } else { newestChild = max(newestChild, newest) }
     }
     return latest
@@ -119,9 +137,7 @@ struct SyncDownRun {
   }
 
   /// Writes a page, the state and what goes with the end of a run in one transaction.
-  private mutating func store(
-    _ page: SyncDownPage, known: [FamiliarRecords.Found], isLast: Bool, orCancel next: Task<SyncDownPage?, any Error>?
-  ) async throws {
+  private mutating func store(_ page: SyncDownPage, known: [FamiliarRecords.Found], isLast: Bool) async throws {
     let latest = latestModification(of: page)
     progress.stored(latestModification: isLast ? max(latest, newestChild) : latest, isLastPage: isLast)
     for (i, part) in page.parts.enumerated() where places[i].isCounted {
@@ -133,15 +149,9 @@ struct SyncDownRun {
       page: page, places: places, known: known, progress: progress, counter: counter, isLast: endsHere,
       now: environment.configuration.now())
     let conflicts = Noted<MetConflict>()
-    do {
-      try await record.save(.pulled) { transaction, state in try step.apply(&state, in: transaction, noting: conflicts) }
-      try await record.handle(conflicts.all())
-      if isLast, !endsHere { try await finishEmpty() }
-    } catch {
-      next?.cancel()
-      _ = await next?.result
-      throw error
-    }
+    try await record.save(.pulled) { transaction, state in try step.apply(&state, in: transaction, noting: conflicts) }
+    try await record.handle(conflicts.all())
+    if isLast, !endsHere { try await finishEmpty() }
     if isLast, counter.isReported { record.report(status: .running, progress: counter.percent) }
   }
 

@@ -38,12 +38,17 @@ public enum TimeStamp {
     return (seconds - offset) * 1000 + fraction
   }
 
-  /// The form that servers give records, `2015-02-05T21:12:03.956+0000`, every digit at its place: there is one in each record
-  /// of a sync down. Nil for any other, and for what is no date.
+  /// Whether a stamp has the form that servers give records, `2015-02-05T21:12:03.956+0000`, its digits not looked at. Of two
+  /// such stamps the later one has the greater bytes: it need not be read to be passed over.
+  static func isPlain(_ bytes: UnsafeRawBufferPointer) -> Bool {
+    bytes.count == 28 && bytes[4] == 0x2d && bytes[7] == 0x2d && bytes[10] == 0x54 && bytes[13] == 0x3a && bytes[16] == 0x3a
+      && bytes[19] == 0x2e && bytes[23] == 0x2b && bytes.loadUnaligned(fromByteOffset: 24, as: UInt32.self) == 0x3030_3030
+  }
+
+  /// Such a stamp, every digit at its place: there is one in each record of a sync down. Nil for any other, and for what is no
+  /// date.
   private static func millisecondsOfPlainForm(_ bytes: UnsafeRawBufferPointer) -> Int64? {
-    guard bytes.count == 28, bytes[4] == 0x2d, bytes[7] == 0x2d, bytes[10] == 0x54, bytes[13] == 0x3a, bytes[16] == 0x3a,
-      bytes[19] == 0x2e, bytes[23] == 0x2b, bytes.loadUnaligned(fromByteOffset: 24, as: UInt32.self) == 0x3030_3030
-    else { return nil }
+    guard isPlain(bytes) else { return nil }
     var areDigits = true
     func number(_ start: Int, _ width: Int) -> Int64 {
       var value: Int64 = 0

@@ -1,0 +1,48 @@
+import JSON
+import SmartStore
+import Synchronization
+import TestSupport
+import Testing
+
+@testable import MobileSync
+
+/// A first load so large that its indexes are put off, from a server that takes its time.
+@Suite struct LargeLoadTests {
+  private static let total = 20_000, pages = [8_000, 8_000, 4_000]
+
+  private static func page(_ number: Int) -> ScriptedAnswer {
+    let first = pages[..<number].reduce(0, +), isLast = number == pages.count - 1
+    let records = (first..<first + pages[number]).map {
+      #"{"Id":"001\#($0)","Name":"A\#($0)","LastModifiedDate":"2026-01-01T00:00:00.000+0000"}"#
+    }
+    let next = isLast ? "" : #","nextRecordsUrl":"/services/data/v66.0/query/01g-\#(number + 1)""#
+    return .json(#"{"totalSize":\#(total),"done":\#(isLast)\#(next),"records":[\#(records.joined(separator: ","))]}"#)
+  }
+
+  private static func indexes(of store: Store) -> Int {
+    let spec = QuerySpec.smart("SELECT count(*) FROM sqlite_master WHERE name LIKE 'TABLE_1_%_idx'", pageSize: 1)
+    let text = (try? store.query(spec)).map { String(decoding: $0, as: UTF8.self) } ?? ""
+    return Int(text.filter(\.isNumber)) ?? -1
+  }
+
+  @Test func syncDown_slowServer_buildsIndexesWhileItWaits() async throws {
+    let bench = try ScriptedStore(), store = bench.store
+    let all = Self.indexes(of: store), seen = Mutex<[Int]>([])
+    let server = try ScriptedServer { request in
+      let number = Int(request.target.suffix(1)) ?? 0
+      guard request.target.contains("/query/01g-") else { return Self.page(0) }
+      // With so many pages to come, this one included, so many indexes may be missing.
+      let wanted = all - (Self.pages.count - number) + 1
+      for _ in 0..<100_000 where Self.indexes(of: store) != wanted {}
+      seen.withLock { $0.append(Self.indexes(of: store)) }
+      return Self.page(number)
+    }
+    let end = try await bench.manager(server).syncDown(
+      target: ["type": "soql", "query": "SELECT Id, Name, LastModifiedDate FROM Account"], options: [:], soupName: "accounts")
+    #expect(end.status == .done && end.counts.stored == Self.total)
+    #expect(seen.withLock { $0 } == [all - 1, all])
+    #expect(Self.indexes(of: store) == all)
+    #expect(try store.count(.smart("SELECT 1 FROM {accounts} WHERE {accounts:Id} = '00119999'", pageSize: 1)) == 1)
+    await bench.close()
+  }
+}
