@@ -109,6 +109,8 @@ let package = Package(
     .executableTarget(
       name: "SwiftTool", dependencies: ["Tureen", "LuaBridge", "SmartStore", "JSON"],
       path: "Tests/EndToEnd/Programs/SwiftTool", linkerSettings: [.linkedLibrary("lua5.4")]),
+    // What scripts/dev/bench measures of the engine without a bridge.
+    .executableTarget(name: "EngineBench", dependencies: ["SmartStore", "JSON"], path: "scripts/dev/benchmarks/engine"),
   ],
   swiftLanguageModes: [.v6]
 )

@@ -16,6 +16,9 @@ END {
   needed = 20000 * v["c_lookups"] / 205000
   printf "answers through the bridge: %.0f a second (prepared in C: %.0f)      at least %.0f on this machine: %s\n", \
     v["lua_lookups"], v["c_lookups"], needed, verdict(v["lua_lookups"] >= needed)
+  r = ratio(v["c_lookups"], v["engine_lookups"])
+  printf "look-ups through the engine: %.0f a second, %.2f times the prepared statement in C      at most 1.50: %s\n", \
+    v["engine_lookups"], r, verdict(r <= 1.5)
   printf "\na page of 2,000 entries, us CPU a record\n"
   printf "  decoded only: lua-cjson %.2f, ours %.2f\n", v["page_cjson"], v["page_decode"]
   printf "  queried and: decoded by lua-cjson %.2f, as tables %.2f, as lazy records with two fields read %.2f\n", v["page_texts"], \

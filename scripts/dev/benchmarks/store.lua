@@ -120,7 +120,10 @@ local function pages()
   a_record("page_tables", least(function() entries(spec) end))
   local read
   a_record("page_lazy", least(function()
-    for _, entry in ipairs(entries(lazy)) do read = entry.LastName .. entry.Email end
+    for _, entry in ipairs(entries(lazy)) do
+      read = entry.LastName
+      read = entry.Email
+    end
   end))
   assert(read)
 end

@@ -1,0 +1,35 @@
+import JSON
+import SmartStore
+
+/// The engine's part of `bench --store`: look-ups by an indexed path from Swift, without a bridge.
+///
+/// usage: EngineBench STORE ROWS COUNT. Prints `engine_lookups PER_SECOND`. The store is the one that store.lua filled.
+@main enum Lookups {
+  static func main() throws {
+    let arguments = CommandLine.arguments
+    guard arguments.count == 4, let rows = Int(arguments[2]), let count = Int(arguments[3]), rows > 0, count > 0 else {
+      fatalError("usage: EngineBench STORE ROWS COUNT")
+    }
+    let store = try Store(name: "bench", isGlobal: false, path: arguments[1], key: nil)
+    defer { store.close() }
+    let clock = ContinuousClock()
+    let taken = try clock.measure {
+      for i in 0..<count {
+        var spec = QuerySpec(kind: .exact)
+        spec.indexPath = "Id"
+        spec.matchKey = .string(id(i * 7919 % rows + 1))
+        spec.pageSize = 1
+        let text = try store.query(spec, soup: "contacts")
+        guard text.count > 2 else { fatalError("a row is missing") }
+      }
+    }
+    let seconds = Double(taken.components.seconds) + Double(taken.components.attoseconds) / 1e18
+    print("engine_lookups \(Int(Double(count) / seconds))")
+  }
+
+  /// As store.lua writes them.
+  private static func id(_ number: Int) -> String {
+    let digits = String(number)
+    return "003" + String(repeating: "0", count: 15 - digits.count) + digits
+  }
+}
