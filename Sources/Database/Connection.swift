@@ -11,14 +11,26 @@ package final class Connection {
 
   package enum TransactionKind: String, Sendable { case deferred = "DEFERRED", immediate = "IMMEDIATE" }
 
-  private enum TransactionVerb: Hashable { case begin(TransactionKind), commit, rollback }
+  /// What every transaction needs.
+  private enum Verb: Equatable {
+    case begin(TransactionKind), commit, rollback, schemaVersion
+
+    var sql: String {
+      switch self {
+      case .begin(let kind): "BEGIN \(kind.rawValue)"
+      case .commit: "COMMIT"
+      case .rollback: "ROLLBACK"
+      case .schemaVersion: "PRAGMA schema_version"
+      }
+    }
+  }
 
   let handle: OpaquePointer
   /// Whether the file is read and written with a key.
   package let isEncrypted: Bool
   private var cache: [String: Statement] = [:]
-  /// BEGIN, COMMIT and ROLLBACK: prepared once.
-  private var transactionStatements: [TransactionVerb: Statement] = [:]
+  /// Prepared once, and few: they are looked for one by one.
+  private var verbs: [(verb: Verb, statement: Statement)] = []
   private var isOpen = true
 
   /// Statements kept prepared. Soups, paths and masks of changed columns make a few dozen; smart SQL can make more.
@@ -59,8 +71,8 @@ package final class Connection {
     isOpen = false
     for statement in cache.values { statement.finalize() }
     cache.removeAll()
-    for statement in transactionStatements.values { statement.finalize() }
-    transactionStatements.removeAll()
+    for known in verbs { known.statement.finalize() }
+    verbs.removeAll()
     sqlite3_close_v2(handle)
   }
 
@@ -80,7 +92,7 @@ package final class Connection {
   /// A prepared statement, from the cache when its text was seen before: reset and without bound values.
   package func statement(_ sql: String) throws(DatabaseError) -> Statement {
     // Strings that only look the same are one key, but not one statement.
-    if let cached = cache[sql], cached.sql.utf8.elementsEqual(sql.utf8) {
+    if let cached = cache[sql], cached.hasText(sql) {
       cached.reset()
       cached.clearBindings()
       return cached
@@ -120,28 +132,30 @@ package final class Connection {
 
   /// Runs `body` inside a transaction: committed when it returns, rolled back when it throws.
   package func transaction<T>(_ kind: TransactionKind, _ body: () throws -> T) throws -> T {
-    try run(.begin(kind))
+    try statement(.begin(kind)).run()
     do {
       let result = try body()
-      try run(.commit)
+      try statement(.commit).run()
       return result
     } catch {
       // A full disk and the like roll back by themselves; then there is nothing left to roll back.
-      if isInTransaction { try? run(.rollback) }
+      if isInTransaction { try? statement(.rollback).run() }
       throw error
     }
   }
 
-  private func run(_ verb: TransactionVerb) throws(DatabaseError) {
-    if let known = transactionStatements[verb] { return try known.run() }
-    let statement =
-      switch verb {
-      case .begin(let kind): try prepare("BEGIN \(kind.rawValue)")
-      case .commit: try prepare("COMMIT")
-      case .rollback: try prepare("ROLLBACK")
-      }
-    transactionStatements[verb] = statement
-    try statement.run()
+  private func statement(_ verb: Verb) throws(DatabaseError) -> Statement {
+    if let known = verbs.first(where: { $0.verb == verb }) { return known.statement }
+    let statement = try prepare(verb.sql)
+    verbs.append((verb, statement))
+    return statement
+  }
+
+  /// A number that changes with the schema, by whomever it is changed. In a transaction it is that of what the transaction sees.
+  package func schemaVersion() throws(DatabaseError) -> Int64 {
+    let statement = try statement(.schemaVersion)
+    defer { statement.reset() }
+    return try statement.step() ? statement.int64(0) : 0
   }
 
   /// How many instructions of SQLite's machine the statements ran since this was asked the last time: work in numbers that do

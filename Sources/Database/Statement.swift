@@ -3,6 +3,7 @@
 #else
   import CSQLite
 #endif
+import Glibc
 
 /// A value as SQLite keeps it.
 package enum SQLValue: Sendable, Equatable {
@@ -25,6 +26,12 @@ package final class Statement {
     self.handle = handle
     self.connection = connection
     self.sql = sql
+  }
+
+  /// Whether it was made from this text, byte by byte.
+  func hasText(_ text: String) -> Bool {
+    guard text.utf8.count == sql.utf8.count else { return false }
+    return text.withCString { a in sql.withCString { b in memcmp(a, b, sql.utf8.count) == 0 } }
   }
 
   deinit { finalize() }

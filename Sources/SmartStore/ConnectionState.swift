@@ -28,7 +28,7 @@ final class ConnectionState {
 
   /// Forgets what no longer holds when the schema has changed, by this process or another. First thing in a transaction.
   func refresh(_ connection: Connection) throws {
-    guard case .integer(let version)? = try connection.firstValue("PRAGMA schema_version") else { return }
+    let version = try connection.schemaVersion()
     if version != schemaVersion {
       forget()
       // SQLite prepares them anew by itself, but not before they are asked for their columns.

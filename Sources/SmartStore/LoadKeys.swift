@@ -20,7 +20,7 @@ final class LoadKeys {
 
   /// Takes the ids of a page.
   func note(_ page: ScannedPage) {
-    let bytes = page.source.bytes
+    let bytes = page.bytes
     for i in 0..<page.count where !mayRepeat {
       let id = page.scanner.value(record: i, field: page.plan.idField)
       // Numbers and escapes have several spellings: the table tells those apart, a hash of the text does not.

@@ -47,6 +47,8 @@ package struct PagePlan: Sendable {
 package final class ScannedPage: Sendable {
   let plan: PagePlan
   let source: any PageBytes
+  /// The source's, which is asked once: records are read by the hundred thousand.
+  nonisolated(unsafe) let bytes: UnsafeRawBufferPointer
   let scanner: RecordScanner
   /// False when the page is an object without the records member.
   package let hasRecords: Bool
@@ -54,6 +56,7 @@ package final class ScannedPage: Sendable {
   init(plan: PagePlan, source: any PageBytes, scanner: RecordScanner, hasRecords: Bool) {
     self.plan = plan
     self.source = source
+    bytes = source.bytes
     self.scanner = scanner
     self.hasRecords = hasRecords
   }
@@ -70,7 +73,7 @@ package final class ScannedPage: Sendable {
   /// A whole record, for the few that must be looked at closely.
   package func object(record: Int) throws -> JSONObject {
     let place = scanner.records[record]
-    let slice = UnsafeRawBufferPointer(rebasing: source.bytes[place.start..<place.start + place.count])
+    let slice = UnsafeRawBufferPointer(rebasing: bytes[place.start..<place.start + place.count])
     return try JSONValue(parsing: slice).objectValue ?? [:]
   }
 
@@ -82,7 +85,6 @@ package final class ScannedPage: Sendable {
   /// Calls `body` with each record's position and the contents of a string field without escapes, where they lie; nil when it is
   /// missing, no string or has escapes.
   package func forEachRawText(extra: Int, _ body: (Int, UnsafeRawBufferPointer?) throws -> Void) rethrows {
-    let bytes = source.bytes
     for i in 0..<count {
       let value = scanner.value(record: i, field: plan.firstExtra + extra)
       let isPlain = value.kind == .plainString
@@ -100,7 +102,6 @@ package final class ScannedPage: Sendable {
   }
 
   private func value(_ scanned: ScannedValue) -> JSONValue? {
-    let bytes = source.bytes
     let slice = UnsafeRawBufferPointer(rebasing: bytes[scanned.start..<scanned.start + scanned.count])
     switch scanned.kind {
     case .missing, .arrayStep: return nil

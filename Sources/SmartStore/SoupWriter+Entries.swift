@@ -58,7 +58,7 @@ extension SoupWriter {
     switch value.kind {
     case .missing, .null: return nil
     case .number:
-      let digits = UnsafeRawBufferPointer(rebasing: page.source.bytes[value.start..<value.start + value.count])
+      let digits = UnsafeRawBufferPointer(rebasing: page.bytes[value.start..<value.start + value.count])
       if case .integer(let id) = JSONValue.number(parsing: digits) { return id }
     default: break
     }
@@ -67,7 +67,7 @@ extension SoupWriter {
 
   /// - Returns: A finder that stands on the row of an entry with the same external id; nil when there is none.
   private func externalMatch(_ page: ScannedPage, _ i: Int, _ path: String) throws -> Statement? {
-    let bytes = page.source.bytes, record = page.scanner.records[i]
+    let bytes = page.bytes, record = page.scanner.records[i]
     let scanned = page.scanner.value(record: i, field: page.plan.idField)
     guard let key = try externalKey(scanned, path, in: bytes, record) else {
       throw StoreError(
@@ -147,7 +147,7 @@ extension SoupWriter {
 
   /// What the index columns of an entry hold.
   private func values(_ page: ScannedPage, _ i: Int, id: Int64) throws -> [IndexValue] {
-    let bytes = page.source.bytes, record = page.scanner.records[i]
+    let bytes = page.bytes, record = page.scanner.records[i]
     var values: [IndexValue] = []
     values.reserveCapacity(columns.count)
     for column in columns {
@@ -171,7 +171,7 @@ extension SoupWriter {
   }
 
   private func splice(_ page: ScannedPage, _ record: ScannedRecord, id: Int64) throws {
-    let text = UnsafeRawBufferPointer(rebasing: page.source.bytes[record.start..<record.start + record.count])
+    let text = UnsafeRawBufferPointer(rebasing: page.bytes[record.start..<record.start + record.count])
     try body.begin(id: id, stamp: stamp)
     guard record.hasOwnedKey else {
       body.appendMembers(ofObject: text, isEmpty: record.isEmpty)

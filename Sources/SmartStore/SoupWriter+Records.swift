@@ -83,7 +83,7 @@ extension SoupWriter {
         outcome.created += 1
         continue
       }
-      guard let key = try externalKey(scanned, idPath, in: page.source.bytes, record) else {
+      guard let key = try externalKey(scanned, idPath, in: page.bytes, record) else {
         throw StoreError(.missingExternalId, "record \(i + 1) of a page for soup \(soup.name) has no '\(idPath)'")
       }
       key.bind(to: finder, 1)
@@ -125,7 +125,7 @@ extension SoupWriter {
       let spec = columns[c].spec
       values[c] = try projection.value(
         page.scanner.value(record: i, field: spec), type: soup.specs[spec].type, path: soup.specs[spec].path,
-        in: page.source.bytes, record: record)
+        in: page.bytes, record: record)
     }
   }
 
@@ -138,7 +138,7 @@ extension SoupWriter {
   }
 
   private func splice(_ page: ScannedPage, _ record: ScannedRecord, _ overlay: Overlay, id: Int64) throws {
-    let text = UnsafeRawBufferPointer(rebasing: page.source.bytes[record.start..<record.start + record.count])
+    let text = UnsafeRawBufferPointer(rebasing: page.bytes[record.start..<record.start + record.count])
     try body.begin(id: id, stamp: stamp)
     body.append(overlay.text)
     guard record.hasOwnedKey || overlay.isUnplanned else {

@@ -6,7 +6,7 @@ enum Tuning {
   /// adds rows, and sorts its indexes at the end, needs less.
   static let writerCacheKiB = 16384
   static let loadingCacheKiB = 4096
-  static let readerCacheKiB = 4096
+  static let readerCacheKiB = 8192
   /// Pages of write-ahead log before it is folded back: 16 MiB.
   static let walAutoCheckpoint = 2000
   /// Milliseconds to wait for another process that is writing before giving up with a retryable error.

@@ -12,12 +12,12 @@ import SmartStore
     }
     let store = try Store(name: "bench", isGlobal: false, path: arguments[1], key: nil)
     defer { store.close() }
-    let clock = ContinuousClock()
-    let taken = try clock.measure {
-      for i in 0..<count {
+    let ids = (0..<count).map { id($0 * 7919 % rows + 1) }
+    let taken = try ContinuousClock().measure {
+      for id in ids {
         var spec = QuerySpec(kind: .exact)
         spec.indexPath = "Id"
-        spec.matchKey = .string(id(i * 7919 % rows + 1))
+        spec.matchKey = .string(id)
         spec.pageSize = 1
         let text = try store.query(spec, soup: "contacts")
         guard text.count > 2 else { fatalError("a row is missing") }
