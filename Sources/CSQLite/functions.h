@@ -16,6 +16,10 @@ static inline int csqlite_bind_blob_transient(sqlite3_stmt *statement, int index
 static inline int csqlite_db_config_flag(sqlite3 *database, int option, int value) {
   return sqlite3_db_config(database, option, value, (int *)0);
 }
+// Likewise sqlite3_config.
+static inline int csqlite_config_memory_status(int is_counted) {
+  return sqlite3_config(SQLITE_CONFIG_MEMSTATUS, is_counted);
+}
 static inline int csqlite_bind_blob_static(sqlite3_stmt *statement, int index, const void *bytes, int length) {
   return sqlite3_bind_blob(statement, index, bytes, length, SQLITE_STATIC);
 }

@@ -16,6 +16,8 @@ final class SoupWriter {
   let body = TextBuffer(capacity: 1 << 16)
   private let insertStatement: Lazy
   private var updates: [UInt64: Statement] = [:]
+  /// The last of them that was used: records of a page mostly differ in the same columns.
+  private var lastUpdate: (key: UInt64, statement: Statement)?
   private var finders: [String: Statement] = [:]
   private var lastId: Int64?
   /// Milliseconds since 1970 UTC that this transaction stamps its entries with.
@@ -109,7 +111,7 @@ final class SoupWriter {
   func update(_ id: Int64, setOwner owner: Int64?, mask: UInt64, _ values: borrowing [IndexValue]) throws {
     // Bit 63 tells the two forms with and without the owner apart.
     let key = mask == .max ? mask : mask | (owner == nil ? 0 : 1 << 63)
-    let statement = try updates[key] ?? prepareUpdate(key, mask: mask, setsOwner: owner != nil || mask == .max)
+    let statement = try updateStatement(key, mask: mask, setsOwner: owner != nil || mask == .max)
     statement.bind(1, id)
     statement.bind(2, text: body.bytes)
     statement.bind(3, stamp)
@@ -118,6 +120,13 @@ final class SoupWriter {
       values[i].bind(to: statement, Int32(5 + i))
     }
     try statement.run()
+  }
+
+  private func updateStatement(_ key: UInt64, mask: UInt64, setsOwner: Bool) throws -> Statement {
+    if let lastUpdate, lastUpdate.key == key { return lastUpdate.statement }
+    let statement = try updates[key] ?? prepareUpdate(key, mask: mask, setsOwner: setsOwner)
+    lastUpdate = (key, statement)
+    return statement
   }
 
   private func prepareUpdate(_ key: UInt64, mask: UInt64, setsOwner: Bool) throws -> Statement {

@@ -158,6 +158,10 @@ public final class Store: @unchecked Sendable {
     }
   }
 
+  /// For a program that owns its process, before it opens a store: SQLite, also where others in the process use it, counts its
+  /// memory no longer.
+  public static func ownProcess() { Connection.leaveMemoryUncounted() }
+
   /// Reads on one snapshot; suspends meanwhile.
   package func read<T: Sendable>(_ body: @escaping @Sendable (StoreSnapshot) throws -> T) async throws -> T {
     try await withCheckedThrowingContinuation { continuation in

@@ -1,5 +1,6 @@
 import ArgumentParser
 import Glibc
+import SmartStore
 import Tureen
 
 /// The command line: options in, exit status out. What it does is done elsewhere.
@@ -8,6 +9,7 @@ struct TureenCommand: ParsableCommand {
   static func main() {
     LogSetup.standardError()
     signal(SIGPIPE, SIG_IGN)  // what nobody reads any more is dropped, not the command
+    Store.ownProcess()
     main(nil)
   }
 

@@ -41,8 +41,15 @@ public enum TimeStamp {
   /// Whether a stamp has the form that servers give records, `2015-02-05T21:12:03.956+0000`, its digits not looked at. Of two
   /// such stamps the later one has the greater bytes: it need not be read to be passed over.
   static func isPlain(_ bytes: UnsafeRawBufferPointer) -> Bool {
-    bytes.count == 28 && bytes[4] == 0x2d && bytes[7] == 0x2d && bytes[10] == 0x54 && bytes[13] == 0x3a && bytes[16] == 0x3a
-      && bytes[19] == 0x2e && bytes[23] == 0x2b && bytes.loadUnaligned(fromByteOffset: 24, as: UInt32.self) == 0x3030_3030
+    guard bytes.count == 28 else { return false }
+    func has(_ marks: UInt64, at offset: Int, of mask: UInt64) -> Bool {
+      UInt64(littleEndian: bytes.loadUnaligned(fromByteOffset: offset, as: UInt64.self)) & mask == marks
+    }
+    // The marks between the digits, eight places at a time; then the zone.
+    return has(0x2d00_002d_0000_0000, at: 0, of: 0xff00_00ff_0000_0000)
+      && has(0x0000_3a00_0054_0000, at: 8, of: 0x0000_ff00_00ff_0000)
+      && has(0x2b00_0000_2e00_003a, at: 16, of: 0xff00_0000_ff00_00ff)
+      && has(0x3030_3030_2b00_0000, at: 20, of: 0xffff_ffff_ff00_0000)
   }
 
   /// Such a stamp, every digit at its place: there is one in each record of a sync down. Nil for any other, and for what is no

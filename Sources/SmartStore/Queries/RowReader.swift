@@ -42,6 +42,7 @@ struct RowReader {
   }
 
   private func runs(from key: RowKey?, growing: Bool, isInclusive: Bool) -> [RowRun] {
+    if key == nil, ranges.count == 1 { return [ranges[0].run] }  // nearly always
     let all = (growing ? ranges : ranges.reversed()).flatMap { range in
       key.map { range.runs(from: $0, isOrdered: plan.order != nil, growing: growing, isInclusive: isInclusive) } ?? [range.run]
     }
