@@ -1,3 +1,4 @@
+import Glibc
 import JSON
 import SmartStore
 import Synchronization
@@ -33,7 +34,7 @@ import Testing
       guard request.target.contains("/query/01g-") else { return Self.page(0) }
       // With so many pages to come, this one included, so many indexes may be missing.
       let wanted = all - (Self.pages.count - number) + 1
-      for _ in 0..<100_000 where Self.indexes(of: store) != wanted {}
+      for _ in 0..<100_000 where Self.indexes(of: store) != wanted { sched_yield() }
       seen.withLock { $0.append(Self.indexes(of: store)) }
       return Self.page(number)
     }

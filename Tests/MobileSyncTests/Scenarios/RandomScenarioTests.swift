@@ -12,7 +12,7 @@ import Testing
 /// `TUREEN_SCENARIOS` asks for another number of each kind, `TUREEN_SEED` begins elsewhere; `scripts/dev/scenarios` sets both. Every
 /// failure names the seed of its walk.
 @Suite struct RandomScenarioTests {
-  private static let environment = ProcessInfo.processInfo.environment
+  static let environment = ProcessInfo.processInfo.environment
   private static let seed = environment["TUREEN_SEED"].flatMap { UInt64($0) } ?? 20_260
   /// Of each kind: 2,025 in all.
   private static let scenarios = environment["TUREEN_SCENARIOS"].flatMap { UInt64($0) } ?? 75

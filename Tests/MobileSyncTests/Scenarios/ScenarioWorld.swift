@@ -33,7 +33,8 @@ final class ScenarioWorld: Sendable {
       loginURL: org.url, clientId: org.clientId, clientSecret: org.clientSecret, username: org.username,
       password: org.password)
     var transport = TransportConfiguration()
-    transport.idleTimeoutMs = 1_500  // what hangs is given up soon
+    // What hangs is given up soon. Under a sanitizer all answers take their time.
+    transport.idleTimeoutMs = RandomScenarioTests.environment["TUREEN_IDLE_MS"].flatMap { Int64($0) } ?? 1_500
     let client = SalesforceClient(
       credentials: credentials, transport: HTTPTransport(transport), policy: .never, observer: SyncTrafficObserver())
     self.client = client
