@@ -3,7 +3,7 @@ local harness = require "harness"
 local force = require "tureen.force"
 local support = require "force_support"
 
-local case, same = support.case, harness.same
+local case, same = harness.case, harness.same
 local tests = {}
 
 function tests.test_parse_url_gives_all_parts()

@@ -3,7 +3,7 @@ local harness = require "harness"
 local force = require "tureen.force"
 local support = require "force_support"
 
-local case, cache_of, same, pick = support.case, support.cache, harness.same, support.pick
+local case, cache_of, same, pick = harness.case, support.cache, harness.same, support.pick
 local MODE, MERGE = force.CACHE_MODE, force.MERGE_MODE
 local FIELDS = { "Id", "Name", "Phone", "Industry" }
 local tests = {}

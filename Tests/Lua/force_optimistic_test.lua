@@ -4,7 +4,7 @@ local force = require "tureen.force"
 local optimistic = require "tureen.optimistic"
 local support = require "force_support"
 
-local case, same = support.case, harness.same
+local case, same = harness.case, harness.same
 local tests = {}
 
 local function names(list)

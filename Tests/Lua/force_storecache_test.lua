@@ -3,7 +3,7 @@ local harness = require "harness"
 local force = require "tureen.force"
 local support = require "force_support"
 
-local case, cache_of, same = support.case, support.cache, harness.same
+local case, cache_of, same = harness.case, support.cache, harness.same
 local smartstore = tureen.smartstore
 local tests = {}
 

@@ -1,20 +1,9 @@
---- What the suites of `tureen.force` share: bodies that run in a task, fresh caches, and records on the sandbox org.
+--- What the suites of `tureen.force` share: fresh caches, and records on the sandbox org.
 local tureen = require "tureen"
 local harness = require "harness"
 local force = require "tureen.force"
 
 local M = {}
-
---- A test whose body runs in a task of its own, and must come to its end.
-function M.case(body)
-  return function()
-    local finish = harness.expect()
-    tureen.async(function()
-      body()
-      finish()
-    end)
-  end
-end
 
 --- An empty cache of its own.
 function M.cache(name, specs)

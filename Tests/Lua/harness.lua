@@ -31,6 +31,17 @@ local function show(value)
   return tostring(value) .. " (" .. (math.type(value) or type(value)) .. ")"
 end
 
+--- A test whose body runs in a task of its own, and must come to its end.
+function M.case(body)
+  return function()
+    local finish = M.expect()
+    tureen.async(function()
+      body()
+      finish()
+    end)
+  end
+end
+
 --- Both values are the same in content and in kind.
 function M.same(got, wanted, what)
   local same = got == wanted and math.type(got) == math.type(wanted)

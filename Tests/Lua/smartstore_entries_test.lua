@@ -3,7 +3,7 @@ local tureen = require "tureen"
 local harness = require "harness"
 local support = require "smartstore_support"
 local same = harness.same
-local case, ok, fails = support.case, support.ok, support.fails
+local case, ok, fails = harness.case, support.ok, support.fails
 local smartstore = tureen.smartstore
 
 local tests = {}

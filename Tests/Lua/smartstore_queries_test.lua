@@ -3,7 +3,7 @@ local tureen = require "tureen"
 local harness = require "harness"
 local support = require "smartstore_support"
 local same, raises, expect, never = harness.same, harness.raises, harness.expect, harness.never
-local case, ok, fails, found = support.case, support.ok, support.fails, support.found
+local case, ok, fails, found = harness.case, support.ok, support.fails, support.found
 local smartstore = tureen.smartstore
 
 local tests = {}

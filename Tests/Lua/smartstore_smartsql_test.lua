@@ -3,7 +3,7 @@ local tureen = require "tureen"
 local harness = require "harness"
 local support = require "smartstore_support"
 local same = harness.same
-local case, ok, fails, rows = support.case, support.ok, support.fails, support.rows
+local case, ok, fails, rows = harness.case, support.ok, support.fails, support.rows
 local smartstore = tureen.smartstore
 
 local tests = {}

@@ -1,20 +1,9 @@
---- What the suites on real stores share: bodies that may await, calls that must succeed or fail, and the usual entries.
+--- What the suites on real stores share: calls that must succeed or fail, and the usual entries.
 local tureen = require "tureen"
 local harness = require "harness"
 local smartstore = tureen.smartstore
 
 local M = {}
-
---- A test whose body runs in a task of its own, and must come to its end.
-function M.case(body)
-  return function()
-    local finish = harness.expect()
-    tureen.async(function()
-      body()
-      finish()
-    end)
-  end
-end
 
 --- Calls `smartstore[name](...)`, waits, and gives what it answers; an error of it fails the test.
 function M.ok(name, ...)

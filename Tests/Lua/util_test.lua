@@ -1,11 +1,10 @@
 local tureen = require "tureen"
 local harness = require "harness"
-local support = require "force_support"
 local logger = require "com.salesforce.util.logger"
 local exec = require "com.salesforce.util.exec"
 local status = require "com.salesforce.util.event"
 
-local case, same = support.case, harness.same
+local case, same = harness.case, harness.same
 local tests = {}
 
 function tests.test_both_names_give_one_module()

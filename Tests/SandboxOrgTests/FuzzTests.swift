@@ -12,32 +12,28 @@ import Testing
   private static let seed = environment["TUREEN_FUZZ_SEED"].flatMap { UInt64($0) } ?? 4_242
 
   @Test func query_statementsNobodyWrote_answerOrFailCleanly() async throws {
-    print("fuzzing SOQL: \(Self.rounds) rounds from seed \(Self.seed)")
-    try await withOrg(seed: .custom(accounts: 3, contacts: 20)) { server, _ in
-      var random = FuzzRandom(state: Self.seed)
-      var answered = 0
-      for round in 0..<Self.rounds {
-        var statement = SOQLGrammar.statement(&random)
-        if round % 3 == 1 { statement = FuzzWords.damaged(statement, &random) }
-        if round % 3 == 2 { statement = FuzzWords.soup(FuzzWords.soql, &random) }
-        let comment = Comment(rawValue: "seed \(Self.seed), round \(round): \(statement)")
-        if try Self.isAnswered(comment, by: { try server.query(statement)["done"] == true }) { answered += 1 }
-      }
-      #expect(answered > Self.rounds / 10)
-    }
+    try await fuzz("SOQL", SOQLGrammar.statement, FuzzWords.soql) { try $0.query($1)["done"] == true }
   }
 
   @Test func search_statementsNobodyWrote_answerOrFailCleanly() async throws {
-    print("fuzzing SOSL: \(Self.rounds) rounds from seed \(Self.seed)")
+    try await fuzz("SOSL", SOSLGrammar.statement, FuzzWords.sosl) { try $0.search($1)["searchRecords"] != nil }
+  }
+
+  /// Statements of the grammar, damaged ones, and a soup of words, in turn. Some have to have an answer.
+  private func fuzz(
+    _ language: String, _ grammar: (inout FuzzRandom) -> String, _ words: [String],
+    isAnswer: (SandboxServer, String) throws -> Bool
+  ) async throws {
+    print("fuzzing \(language): \(Self.rounds) rounds from seed \(Self.seed)")
     try await withOrg(seed: .custom(accounts: 3, contacts: 20)) { server, _ in
       var random = FuzzRandom(state: Self.seed)
       var answered = 0
       for round in 0..<Self.rounds {
-        var statement = SOSLGrammar.statement(&random)
+        var statement = grammar(&random)
         if round % 3 == 1 { statement = FuzzWords.damaged(statement, &random) }
-        if round % 3 == 2 { statement = FuzzWords.soup(FuzzWords.sosl, &random) }
+        if round % 3 == 2 { statement = FuzzWords.soup(words, &random) }
         let comment = Comment(rawValue: "seed \(Self.seed), round \(round): \(statement)")
-        if try Self.isAnswered(comment, by: { try server.search(statement)["searchRecords"] != nil }) { answered += 1 }
+        if try Self.isAnswered(comment, by: { try isAnswer(server, statement) }) { answered += 1 }
       }
       #expect(answered > Self.rounds / 10)
     }
