@@ -26,13 +26,16 @@ final class Child: @unchecked Sendable {  // all mutable state is touched with `
   private var unfinished: Int
   private var waiters: [Waiter] = []
 
+  /// Seconds until a child that has not ended is killed. Under a sanitizer everything takes its time.
+  static let limit = ProcessInfo.processInfo.environment["TUREEN_CHILD_SECONDS"].flatMap { Double($0) } ?? 300
+
   /// Starts a program with an environment that holds nothing but these variables and what every program needs.
   /// - Parameters:
   ///   - input: A file that is its standard input; none when nil.
   ///   - terminal: Given, the child talks to a terminal of its own: `type` writes to it, `printed` is what it shows.
   init(
     _ program: String, _ arguments: [String], environment: [String: String] = [:], in directory: String, input: String? = nil,
-    terminal: Terminal? = nil, seconds: Double = 300
+    terminal: Terminal? = nil, seconds: Double = Child.limit
   ) throws {
     let inherited = ProcessInfo.processInfo.environment
     var variables = environment
