@@ -80,6 +80,7 @@
 #pragma weak lua_pushvfstring
 #pragma weak lua_rawequal
 #pragma weak lua_rawget
+#pragma weak lua_rawlen
 #pragma weak lua_rawgeti
 #pragma weak lua_rawgetp
 #pragma weak lua_rawset
