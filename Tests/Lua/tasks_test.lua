@@ -239,6 +239,12 @@ function tests.test_run_with_a_function_gives_what_it_returns_or_raises()
   end
   local ok, err = tureen.run(function() return tureen.sleep("x") end)
   same({ ok, err.code, err.traceback ~= nil }, { false, "invalidArguments", true })
+  local awaited
+  ok, err = tureen.run(function()
+    awaited = select(2, tureen.await(tureen.async(function() tureen.sleep(1) error("inner", 0) end)))
+    error(awaited, 0)
+  end)
+  same({ ok, rawequal(err, awaited), err.code, err.value }, { false, true, "raised", "inner" })
   same(#reports, 0, "nothing is left for tureen.onerror")
   raises("run: argument 1 'main' must be a function, got array", tureen.run, tureen.array())
   local is_begun = false

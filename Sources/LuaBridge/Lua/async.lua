@@ -42,13 +42,6 @@ local function as_error(err, traceback)
   return err
 end
 
---- What the function of a failed task raised.
-local function raised_by(task)
-  local err = task.outcome[2]
-  if err.code == "raised" then return err.value end
-  return err
-end
-
 --- Ends a task: `outcome` is what its function returned, or nil and the error.
 local function finish(task, state, outcome)
   task.state, task.outcome = state, outcome
@@ -63,6 +56,7 @@ end
 local function fail(thread, task, err)
   local traceback = core.traceback(thread)
   local closed, second = coroutine.close(thread)
+  if task then task.raised = err end
   local is_heard = task and finish(task, "failed", table.pack(nil, as_error(err, traceback)))
   if not is_heard then guard.report(err, traceback) end
   if not closed and second ~= err then guard.report(second, traceback) end
@@ -123,7 +117,7 @@ function M.run(main, ...)
   local task, given = M.create(main), table.pack(...)
   M.when_ended(task, function() end) -- somebody hears of its error: whoever called this
   local ok, err = calls.run(function() M.start(task, table.unpack(given, 1, given.n)) end)
-  if task.state == "failed" then return false, raised_by(task) end
+  if task.state == "failed" then return false, task.raised end
   if ok and task.state == "done" then return true, table.unpack(task.outcome, 1, task.outcome.n) end
   return ok, err
 end
