@@ -2,6 +2,9 @@ import Database
 import JSON
 
 extension StoreSnapshot {
+  /// Whether a large first load into a soup has put its indexes off.
+  package func isLoading(soup name: String) throws -> Bool { try soup(name).loading != nil }
+
   /// Compiles what a sync needs from each record: the soup's index specs, the id, and paths of the caller's own.
   /// - Parameter ownedKeys: First-level members that the caller will overlay or remove; the store's own are added.
   package func pagePlan(

@@ -82,7 +82,7 @@ struct SyncDownRun {
   private func indexAhead(of next: NextPage, behind page: SyncDownPage) async throws {
     guard places.count == 1, let part = page.parts[0], part.count > 0 else { return }
     let pagesLeft = max(1, (counter.total - counter.done + part.count - 1) / part.count), soup = places[0].soup
-    guard pagesLeft <= part.indexCount else { return }
+    guard pagesLeft <= part.indexCount, try await environment.store.read({ try $0.isLoading(soup: soup) }) else { return }
     while !next.hasEnded {
       guard try await environment.store.write(.pulled, { try $0.buildIndexAhead(soup: soup, whileMissing: pagesLeft) }) else {
         return
