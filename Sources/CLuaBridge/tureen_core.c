@@ -264,7 +264,7 @@ static int core_decode(lua_State *L) {
 
 /* is_record(value) -> whether it is a record of a lazy page                                             [-1, +1, e] */
 static int core_is_record(lua_State *L) {
-  lua_pushboolean(L, luaL_testudata(L, 1, TUREEN_RECORD) != NULL);
+  lua_pushboolean(L, tureen_is_record(L, 1));
   return 1;
 }
 

@@ -57,6 +57,9 @@ int tureen_decode_whole(tureen_decoder *d);
  * when it succeeds: the records keep it alive.                                                       [-0, +0..1, m] */
 int tureen_json_decode_page(lua_State *L, tureen_bytes *text, tureen_json_error *error);
 
+/* Whether a record is at `index`.                                                                        [-0, +0, -] */
+int tureen_is_record(lua_State *L, int index);
+
 /* The JSON text of the record at `index`, NULL when there is none. It lives as long as the record. Raises when the record is
  * no object after all.                                                                                  [-0, +0, e] */
 const char *tureen_record_text(lua_State *L, int index, size_t *length);

@@ -222,6 +222,8 @@ static int record_pairs(lua_State *L) {
   return 1;
 }
 
+int tureen_is_record(lua_State *L, int index) { return to_record(L, index) != NULL; }
+
 const char *tureen_record_text(lua_State *L, int index, size_t *length) {
   tureen_record *r = to_record(L, index);
   if (r == NULL || r->page->text.data == NULL) return NULL;
