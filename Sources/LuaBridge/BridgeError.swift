@@ -64,5 +64,9 @@ extension BridgeError {
     case restricted, memoryLimit
     /// Of tasks; the Lua modules make them.
     case raised, timeout, stillWaiting
+    /// Of a cursor; `tureen.smartstore` makes it.
+    case noSuchPage
+    /// Of texts that Lua gives; the C bridge makes it.
+    case invalidJSON
   }
 }

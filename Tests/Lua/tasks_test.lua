@@ -158,6 +158,7 @@ function tests.test_cancel_of_a_call_stops_the_sync()
   tureen.run()
   same(table.concat(states, " "), "RUNNING STOPPED")
   tureen.cancel(id) -- answered already
+  tureen.cancel(nil) -- what a call that was refused returned
   raises("cancel: argument 1 'id' must be an integer, got string", tureen.cancel, "1")
 end
 

@@ -4,8 +4,16 @@
 
 ---@alias tureen.force.Method "create"|"read"|"update"|"delete"
 
+--- A failure for people.
+---@class tureen.force.Failure: tureen.Error
+---@field type "RestError"|"ConflictError"|"NetworkError"|"StoreError"|"Error"
+---@field details table[]?  what the server said, type RestError
+
 --- A soup as a cache of records.
 ---@class tureen.force.StoreCache
+---@field soupName string
+---@field keyField string  the field that a record is found by
+---@field config tureen.StoreConfig  the store of the soup
 local StoreCache = {}
 
 --- What a fetch found.
@@ -21,8 +29,9 @@ local SObjectType = {}
 --- A record as an object; called with attributes and settings, a class makes one.
 ---@class tureen.force.RemoteObject
 ---@overload fun(attributes: table?, settings: table?): tureen.force.RemoteObject
----@field id string?
----@field attributes table
+---@field id string?  nil when the record is new
+---@field attributes table  what is known of it
+---@field [string] any  what a class or a record was given: settings, functions
 local RemoteObject = {}
 
 --- A record of an org object.
@@ -38,8 +47,9 @@ local RemoteObject = {}
 --- A list of records, filled by a fetch; called with settings, a class makes one.
 ---@class tureen.force.RemoteObjectCollection
 ---@overload fun(settings: table?): tureen.force.RemoteObjectCollection
----@field models table[]  the records, in order
+---@field models tureen.force.RemoteObject[]  the records, in order
 ---@field config any  what a fetch asks for: a table, or a function that gives one
+---@field [string] any  what a class or a collection was given: settings, functions
 local RemoteObjectCollection = {}
 
 --- Records of an org object.
@@ -69,9 +79,9 @@ local force = {}
 ---@param options {apiVersion: string?, requestHandler: (fun(request: table): any, any)?}?
 function force.init(options) end
 
---- A failure for people, with its type.
+--- A failure for people: a copy of an error, with its type.
 ---@param err any
----@return {type: "RestError"|"ConflictError"|"NetworkError"|"StoreError"|"Error", message: string, status: integer?, details: table[]?}
+---@return tureen.force.Failure
 function force.Error(err) end
 
 --- The parts of a URL; nil when it is none.
@@ -86,128 +96,128 @@ function force.parseUrl(url) end
 function force.computeEndPointIfMissing(endPoint, path) end
 
 --- The versions the org has.
----@param success fun(value: table[])?
+---@param success (fun(value: table[]): any)?
 ---@param failure tureen.Failure?
 ---@return table[]|nil value  what success gets, inside a task
----@return tureen.Error? err
+---@return tureen.Error err  nil when it went well
 function force.versions(success, failure) end
 
 --- The paths of the API, by name.
----@param success fun(value: table)?
+---@param success (fun(value: table): any)?
 ---@param failure tureen.Failure?
 ---@return table|nil value  what success gets, inside a task
----@return tureen.Error? err
+---@return tureen.Error err  nil when it went well
 function force.resources(success, failure) end
 
 --- What is left of each limit: name to {Max, Remaining}.
----@param success fun(value: table)?
+---@param success (fun(value: table): any)?
 ---@param failure tureen.Failure?
 ---@return table|nil value  what success gets, inside a task
----@return tureen.Error? err
+---@return tureen.Error err  nil when it went well
 function force.limits(success, failure) end
 
 --- All objects of the org.
----@param success fun(value: table)?
+---@param success (fun(value: table): any)?
 ---@param failure tureen.Failure?
 ---@return table|nil value  what success gets, inside a task
----@return tureen.Error? err
+---@return tureen.Error err  nil when it went well
 function force.describeGlobal(success, failure) end
 
 --- The short description of an object, and its recent records.
 ---@param sobjectType string
----@param success fun(value: table)?
+---@param success (fun(value: table): any)?
 ---@param failure tureen.Failure?
 ---@return table|nil value  what success gets, inside a task
----@return tureen.Error? err
+---@return tureen.Error err  nil when it went well
 function force.metadata(sobjectType, success, failure) end
 
 --- The fields, child relationships and so on of an object.
 ---@param sobjectType string
----@param success fun(value: table)?
+---@param success (fun(value: table): any)?
 ---@param failure tureen.Failure?
 ---@return table|nil value  what success gets, inside a task
----@return tureen.Error? err
+---@return tureen.Error err  nil when it went well
 function force.describe(sobjectType, success, failure) end
 
 --- The same as describe.
 ---@param sobjectType string
----@param success fun(value: table)?
+---@param success (fun(value: table): any)?
 ---@param failure tureen.Failure?
 ---@return table|nil value  what success gets, inside a task
----@return tureen.Error? err
+---@return tureen.Error err  nil when it went well
 function force.getPickListValues(sobjectType, success, failure) end
 
 --- All layouts of an object, or that of one record type.
 ---@param sobjectType string
 ---@param recordTypeId string?
----@param success fun(value: table)?
+---@param success (fun(value: table): any)?
 ---@param failure tureen.Failure?
 ---@return table|nil value  what success gets, inside a task
----@return tureen.Error? err
----@overload fun(sobjectType: string, success: fun(value: table)?, failure: tureen.Failure?): table|nil, tureen.Error?
+---@return tureen.Error err  nil when it went well
+---@overload fun(sobjectType: string, success: (fun(value: table): any)?, failure: tureen.Failure?): table|nil, tureen.Error
 function force.describeLayout(sobjectType, recordTypeId, success, failure) end
 
 --- Runs SOQL.
 ---@param soql string
----@param success fun(value: {totalSize: integer, done: boolean, records: table[], nextRecordsUrl: string?})?
+---@param success (fun(value: {totalSize: integer, done: boolean, records: table[], nextRecordsUrl: string?}): any)?
 ---@param failure tureen.Failure?
 ---@return {totalSize: integer, done: boolean, records: table[], nextRecordsUrl: string?}|nil value  what success gets, inside a task
----@return tureen.Error? err
+---@return tureen.Error err  nil when it went well
 function force.query(soql, success, failure) end
 
 --- Runs SOQL; deleted records are found, too.
 ---@param soql string
----@param success fun(value: {totalSize: integer, done: boolean, records: table[], nextRecordsUrl: string?})?
+---@param success (fun(value: {totalSize: integer, done: boolean, records: table[], nextRecordsUrl: string?}): any)?
 ---@param failure tureen.Failure?
 ---@return {totalSize: integer, done: boolean, records: table[], nextRecordsUrl: string?}|nil value  what success gets, inside a task
----@return tureen.Error? err
+---@return tureen.Error err  nil when it went well
 function force.queryAll(soql, success, failure) end
 
 --- The page behind a URL that query gave; its host does not matter.
 ---@param url string  a nextRecordsUrl
----@param success fun(value: {totalSize: integer, done: boolean, records: table[], nextRecordsUrl: string?})?
+---@param success (fun(value: {totalSize: integer, done: boolean, records: table[], nextRecordsUrl: string?}): any)?
 ---@param failure tureen.Failure?
 ---@return {totalSize: integer, done: boolean, records: table[], nextRecordsUrl: string?}|nil value  what success gets, inside a task
----@return tureen.Error? err
+---@return tureen.Error err  nil when it went well
 function force.queryMore(url, success, failure) end
 
 --- Runs SOSL.
 ---@param sosl string
----@param success fun(value: {searchRecords: table[]})?
+---@param success (fun(value: {searchRecords: table[]}): any)?
 ---@param failure tureen.Failure?
 ---@return {searchRecords: table[]}|nil value  what success gets, inside a task
----@return tureen.Error? err
+---@return tureen.Error err  nil when it went well
 function force.search(sosl, success, failure) end
 
 --- A record; `fields` is a list of names, or a text with commas.
 ---@param sobjectType string
 ---@param id string
 ---@param fields (string|string[])?
----@param success fun(value: table)?
+---@param success (fun(value: table): any)?
 ---@param failure tureen.Failure?
 ---@return table|nil value  what success gets, inside a task
----@return tureen.Error? err
----@overload fun(sobjectType: string, id: string, success: fun(value: table)?, failure: tureen.Failure?): table|nil, tureen.Error?
+---@return tureen.Error err  nil when it went well
+---@overload fun(sobjectType: string, id: string, success: (fun(value: table): any)?, failure: tureen.Failure?): table|nil, tureen.Error
 function force.retrieve(sobjectType, id, fields, success, failure) end
 
 --- Creates a record.
 ---@param sobjectType string
 ---@param data table
----@param success fun(value: {id: string, success: boolean, errors: table[]})?
+---@param success (fun(value: {id: string, success: boolean, errors: table[]}): any)?
 ---@param failure tureen.Failure?
 ---@return {id: string, success: boolean, errors: table[]}|nil value  what success gets, inside a task
----@return tureen.Error? err
+---@return tureen.Error err  nil when it went well
 function force.create(sobjectType, data, success, failure) end
 
 --- Changes a record; `data` has the Id and the fields to change.
 ---@param sobjectType string
 ---@param data table  with Id
 ---@param headers table?
----@param success fun(value: "OK")?
+---@param success (fun(value: "OK"): any)?
 ---@param failure tureen.Failure?
 ---@return "OK"|nil value  what success gets, inside a task
----@return tureen.Error? err
----@overload fun(sobjectType: string, data: table, success: fun(value: "OK")?, failure: tureen.Failure?): "OK"|nil, tureen.Error?
+---@return tureen.Error err  nil when it went well
+---@overload fun(sobjectType: string, data: table, success: (fun(value: "OK"): any)?, failure: tureen.Failure?): "OK"|nil, tureen.Error
 function force.update(sobjectType, data, headers, success, failure) end
 
 --- Creates or changes the record that an external id names.
@@ -215,45 +225,45 @@ function force.update(sobjectType, data, headers, success, failure) end
 ---@param externalIdField string
 ---@param externalId string?  nil creates
 ---@param data table
----@param success fun(value: {id: string, success: boolean, created: boolean})?
+---@param success (fun(value: {id: string, success: boolean, created: boolean}): any)?
 ---@param failure tureen.Failure?
 ---@return {id: string, success: boolean, created: boolean}|nil value  what success gets, inside a task
----@return tureen.Error? err
+---@return tureen.Error err  nil when it went well
 function force.upsert(sobjectType, externalIdField, externalId, data, success, failure) end
 
 --- Deletes a record.
 ---@param sobjectType string
 ---@param id string
----@param success fun(value: "OK")?
+---@param success (fun(value: "OK"): any)?
 ---@param failure tureen.Failure?
 ---@return "OK"|nil value  what success gets, inside a task
----@return tureen.Error? err
+---@return tureen.Error err  nil when it went well
 function force.del(sobjectType, id, success, failure) end
 
 --- The bytes of an attachment; network.bytes decodes them.
 ---@param id string
----@param success fun(value: {encodedBody: string, contentType: string})?
+---@param success (fun(value: {encodedBody: string, contentType: string}): any)?
 ---@param failure tureen.Failure?
 ---@return {encodedBody: string, contentType: string}|nil value  what success gets, inside a task
----@return tureen.Error? err
+---@return tureen.Error err  nil when it went well
 function force.getAttachment(id, success, failure) end
 
 --- Creates up to 200 records; each has attributes.type.
 ---@param allOrNone boolean
 ---@param records table[]
----@param success fun(value: table[])?
+---@param success (fun(value: table[]): any)?
 ---@param failure tureen.Failure?
 ---@return table[]|nil value  what success gets, inside a task
----@return tureen.Error? err
+---@return tureen.Error err  nil when it went well
 function force.collectionCreate(allOrNone, records, success, failure) end
 
 --- Changes up to 200 records.
 ---@param allOrNone boolean
 ---@param records table[]
----@param success fun(value: table[])?
+---@param success (fun(value: table[]): any)?
 ---@param failure tureen.Failure?
 ---@return table[]|nil value  what success gets, inside a task
----@return tureen.Error? err
+---@return tureen.Error err  nil when it went well
 function force.collectionUpdate(allOrNone, records, success, failure) end
 
 --- Creates or changes up to 200 records by an external id.
@@ -261,92 +271,92 @@ function force.collectionUpdate(allOrNone, records, success, failure) end
 ---@param sobjectType string
 ---@param externalIdField string
 ---@param records table[]
----@param success fun(value: table[])?
+---@param success (fun(value: table[]): any)?
 ---@param failure tureen.Failure?
 ---@return table[]|nil value  what success gets, inside a task
----@return tureen.Error? err
+---@return tureen.Error err  nil when it went well
 function force.collectionUpsert(allOrNone, sobjectType, externalIdField, records, success, failure) end
 
 --- Records by their ids; null for one that is not there.
 ---@param sobjectType string
 ---@param ids string[]
 ---@param fields string[]
----@param success fun(value: table[])?
+---@param success (fun(value: table[]): any)?
 ---@param failure tureen.Failure?
 ---@return table[]|nil value  what success gets, inside a task
----@return tureen.Error? err
+---@return tureen.Error err  nil when it went well
 function force.collectionRetrieve(sobjectType, ids, fields, success, failure) end
 
 --- Deletes up to 200 records.
 ---@param allOrNone boolean
 ---@param ids string[]
----@param success fun(value: table[])?
+---@param success (fun(value: table[]): any)?
 ---@param failure tureen.Failure?
 ---@return table[]|nil value  what success gets, inside a task
----@return tureen.Error? err
+---@return tureen.Error err  nil when it went well
 function force.collectionDelete(allOrNone, ids, success, failure) end
 
 --- Up to 25 requests in one; a url begins with the version.
 ---@param requests {method: string, url: string, richInput: table?}[]
 ---@param haltOnError boolean?
----@param success fun(value: {hasErrors: boolean, results: table[]})?
+---@param success (fun(value: {hasErrors: boolean, results: table[]}): any)?
 ---@param failure tureen.Failure?
 ---@return {hasErrors: boolean, results: table[]}|nil value  what success gets, inside a task
----@return tureen.Error? err
----@overload fun(requests: {method: string, url: string, richInput: table?}[], success: fun(value: {hasErrors: boolean, results: table[]})?, failure: tureen.Failure?): {hasErrors: boolean, results: table[]}|nil, tureen.Error?
+---@return tureen.Error err  nil when it went well
+---@overload fun(requests: {method: string, url: string, richInput: table?}[], success: (fun(value: {hasErrors: boolean, results: table[]}): any)?, failure: tureen.Failure?): {hasErrors: boolean, results: table[]}|nil, tureen.Error
 function force.batch(requests, haltOnError, success, failure) end
 
 --- Up to 25 requests that may refer to one another; a url begins with /services/data.
 ---@param allOrNone boolean
 ---@param requests {method: string, url: string, referenceId: string, body: table?}[]
----@param success fun(value: {compositeResponse: table[]})?
+---@param success (fun(value: {compositeResponse: table[]}): any)?
 ---@param failure tureen.Failure?
 ---@return {compositeResponse: table[]}|nil value  what success gets, inside a task
----@return tureen.Error? err
+---@return tureen.Error err  nil when it went well
 function force.composite(allOrNone, requests, success, failure) end
 
 --- Creates records with their children.
 ---@param sobjectType string
 ---@param records table[]
----@param success fun(value: {hasErrors: boolean, results: table[]})?
+---@param success (fun(value: {hasErrors: boolean, results: table[]}): any)?
 ---@param failure tureen.Failure?
 ---@return {hasErrors: boolean, results: table[]}|nil value  what success gets, inside a task
----@return tureen.Error? err
+---@return tureen.Error err  nil when it went well
 function force.tree(sobjectType, records, success, failure) end
 
 --- The ids of a briefcase.
 ---@param relayToken string?
 ---@param changedAfterTimestamp string?
----@param success fun(value: table)?
+---@param success (fun(value: table): any)?
 ---@param failure tureen.Failure?
 ---@return table|nil value  what success gets, inside a task
----@return tureen.Error? err
----@overload fun(relayToken: string?, success: fun(value: table)?, failure: tureen.Failure?): table|nil, tureen.Error?
----@overload fun(success: fun(value: table)?, failure: tureen.Failure?): table|nil, tureen.Error?
+---@return tureen.Error err  nil when it went well
+---@overload fun(relayToken: string?, success: (fun(value: table): any)?, failure: tureen.Failure?): table|nil, tureen.Error
+---@overload fun(success: (fun(value: table): any)?, failure: tureen.Failure?): table|nil, tureen.Error
 function force.primingRecords(relayToken, changedAfterTimestamp, success, failure) end
 
 --- What the org's own endpoint answers; a table's path gets /services/apexrest in front when it lacks it.
 ---@param request string|{path: string, method: string?, params: table?, data: table?, headerParams: table?}
----@param success fun(value: any)?
+---@param success (fun(value: any): any)?
 ---@param failure tureen.Failure?
 ---@return any|nil value  what success gets, inside a task
----@return tureen.Error? err
+---@return tureen.Error err  nil when it went well
 function force.apexrest(request, success, failure) end
 
 --- A request under the chatter path.
 ---@param request {path: string, method: string?, params: table?, data: table?}
----@param success fun(value: any)?
+---@param success (fun(value: any): any)?
 ---@param failure tureen.Failure?
 ---@return any|nil value  what success gets, inside a task
----@return tureen.Error? err
+---@return tureen.Error err  nil when it went well
 function force.chatter(request, success, failure) end
 
 --- Any request of the org.
 ---@param request {path: string, method: string?, params: table?, data: table?, headerParams: table?, binary: boolean?}
----@param success fun(value: any)?
+---@param success (fun(value: any): any)?
 ---@param failure tureen.Failure?
 ---@return any|nil value  what success gets, inside a task
----@return tureen.Error? err
+---@return tureen.Error err  nil when it went well
 function force.request(request, success, failure) end
 
 --- Any full URL.
@@ -354,153 +364,153 @@ function force.request(request, success, failure) end
 ---@param binary boolean?
 ---@param noAuth boolean?
 ---@param request table?
----@param success fun(value: any)?
+---@param success (fun(value: any): any)?
 ---@param failure tureen.Failure?
 ---@return any|nil value  what success gets, inside a task
----@return tureen.Error? err
----@overload fun(url: string, binary: boolean?, noAuth: boolean?, success: fun(value: any)?, failure: tureen.Failure?): any|nil, tureen.Error?
----@overload fun(url: string, binary: boolean?, success: fun(value: any)?, failure: tureen.Failure?): any|nil, tureen.Error?
----@overload fun(url: string, success: fun(value: any)?, failure: tureen.Failure?): any|nil, tureen.Error?
+---@return tureen.Error err  nil when it went well
+---@overload fun(url: string, binary: boolean?, noAuth: boolean?, success: (fun(value: any): any)?, failure: tureen.Failure?): any|nil, tureen.Error
+---@overload fun(url: string, binary: boolean?, success: (fun(value: any): any)?, failure: tureen.Failure?): any|nil, tureen.Error
+---@overload fun(url: string, success: (fun(value: any): any)?, failure: tureen.Failure?): any|nil, tureen.Error
 function force.anyrest(url, binary, noAuth, request, success, failure) end
 
 --- A user's files, a page at a time.
 ---@param userId string?
 ---@param page integer?
----@param success fun(value: table)?
+---@param success (fun(value: table): any)?
 ---@param failure tureen.Failure?
 ---@return table|nil value  what success gets, inside a task
----@return tureen.Error? err
----@overload fun(userId: string?, success: fun(value: table)?, failure: tureen.Failure?): table|nil, tureen.Error?
----@overload fun(success: fun(value: table)?, failure: tureen.Failure?): table|nil, tureen.Error?
+---@return tureen.Error err  nil when it went well
+---@overload fun(userId: string?, success: (fun(value: table): any)?, failure: tureen.Failure?): table|nil, tureen.Error
+---@overload fun(success: (fun(value: table): any)?, failure: tureen.Failure?): table|nil, tureen.Error
 function force.ownedFilesList(userId, page, success, failure) end
 
 --- Files of a user's groups.
 ---@param userId string?
 ---@param page integer?
----@param success fun(value: table)?
+---@param success (fun(value: table): any)?
 ---@param failure tureen.Failure?
 ---@return table|nil value  what success gets, inside a task
----@return tureen.Error? err
----@overload fun(userId: string?, success: fun(value: table)?, failure: tureen.Failure?): table|nil, tureen.Error?
----@overload fun(success: fun(value: table)?, failure: tureen.Failure?): table|nil, tureen.Error?
+---@return tureen.Error err  nil when it went well
+---@overload fun(userId: string?, success: (fun(value: table): any)?, failure: tureen.Failure?): table|nil, tureen.Error
+---@overload fun(success: (fun(value: table): any)?, failure: tureen.Failure?): table|nil, tureen.Error
 function force.filesInUsersGroups(userId, page, success, failure) end
 
 --- Files shared with a user.
 ---@param userId string?
 ---@param page integer?
----@param success fun(value: table)?
+---@param success (fun(value: table): any)?
 ---@param failure tureen.Failure?
 ---@return table|nil value  what success gets, inside a task
----@return tureen.Error? err
----@overload fun(userId: string?, success: fun(value: table)?, failure: tureen.Failure?): table|nil, tureen.Error?
----@overload fun(success: fun(value: table)?, failure: tureen.Failure?): table|nil, tureen.Error?
+---@return tureen.Error err  nil when it went well
+---@overload fun(userId: string?, success: (fun(value: table): any)?, failure: tureen.Failure?): table|nil, tureen.Error
+---@overload fun(success: (fun(value: table): any)?, failure: tureen.Failure?): table|nil, tureen.Error
 function force.filesSharedWithUser(userId, page, success, failure) end
 
 --- What is known of a file.
 ---@param fileId string
 ---@param version string?
----@param success fun(value: table)?
+---@param success (fun(value: table): any)?
 ---@param failure tureen.Failure?
 ---@return table|nil value  what success gets, inside a task
----@return tureen.Error? err
----@overload fun(fileId: string, success: fun(value: table)?, failure: tureen.Failure?): table|nil, tureen.Error?
+---@return tureen.Error err  nil when it went well
+---@overload fun(fileId: string, success: (fun(value: table): any)?, failure: tureen.Failure?): table|nil, tureen.Error
 function force.fileDetails(fileId, version, success, failure) end
 
 --- The same of several.
 ---@param fileIds string[]
----@param success fun(value: table)?
+---@param success (fun(value: table): any)?
 ---@param failure tureen.Failure?
 ---@return table|nil value  what success gets, inside a task
----@return tureen.Error? err
+---@return tureen.Error err  nil when it went well
 function force.batchFileDetails(fileIds, success, failure) end
 
 --- Who sees a file.
 ---@param fileId string
 ---@param page integer?
----@param success fun(value: table)?
+---@param success (fun(value: table): any)?
 ---@param failure tureen.Failure?
 ---@return table|nil value  what success gets, inside a task
----@return tureen.Error? err
----@overload fun(fileId: string, success: fun(value: table)?, failure: tureen.Failure?): table|nil, tureen.Error?
+---@return tureen.Error err  nil when it went well
+---@overload fun(fileId: string, success: (fun(value: table): any)?, failure: tureen.Failure?): table|nil, tureen.Error
 function force.fileShares(fileId, page, success, failure) end
 
 --- Shares a file.
 ---@param fileId string
 ---@param entityId string
 ---@param shareType string
----@param success fun(value: table)?
+---@param success (fun(value: table): any)?
 ---@param failure tureen.Failure?
 ---@return table|nil value  what success gets, inside a task
----@return tureen.Error? err
+---@return tureen.Error err  nil when it went well
 function force.addFileShare(fileId, entityId, shareType, success, failure) end
 
 --- Ends a share.
 ---@param shareId string
----@param success fun(value: "OK")?
+---@param success (fun(value: "OK"): any)?
 ---@param failure tureen.Failure?
 ---@return "OK"|nil value  what success gets, inside a task
----@return tureen.Error? err
+---@return tureen.Error err  nil when it went well
 function force.deleteFileShare(shareId, success, failure) end
 
 --- What the user is told of, the newest first.
 ---@param size integer?
 ---@param before string?  ISO text
 ---@param after string?  ISO text
----@param success fun(value: {notifications: table[]})?
+---@param success (fun(value: {notifications: table[]}): any)?
 ---@param failure tureen.Failure?
 ---@return {notifications: table[]}|nil value  what success gets, inside a task
----@return tureen.Error? err
----@overload fun(size: integer?, before: string?, success: fun(value: {notifications: table[]})?, failure: tureen.Failure?): {notifications: table[]}|nil, tureen.Error?
----@overload fun(size: integer?, success: fun(value: {notifications: table[]})?, failure: tureen.Failure?): {notifications: table[]}|nil, tureen.Error?
----@overload fun(success: fun(value: {notifications: table[]})?, failure: tureen.Failure?): {notifications: table[]}|nil, tureen.Error?
+---@return tureen.Error err  nil when it went well
+---@overload fun(size: integer?, before: string?, success: (fun(value: {notifications: table[]}): any)?, failure: tureen.Failure?): {notifications: table[]}|nil, tureen.Error
+---@overload fun(size: integer?, success: (fun(value: {notifications: table[]}): any)?, failure: tureen.Failure?): {notifications: table[]}|nil, tureen.Error
+---@overload fun(success: (fun(value: {notifications: table[]}): any)?, failure: tureen.Failure?): {notifications: table[]}|nil, tureen.Error
 function force.notifications(size, before, after, success, failure) end
 
 --- One notification.
 ---@param notificationId string
----@param success fun(value: table)?
+---@param success (fun(value: table): any)?
 ---@param failure tureen.Failure?
 ---@return table|nil value  what success gets, inside a task
----@return tureen.Error? err
+---@return tureen.Error err  nil when it went well
 function force.notification(notificationId, success, failure) end
 
 --- How many notifications are unseen and unread.
----@param success fun(value: {hasUnseen: boolean, unseenCount: integer, unreadCount: integer})?
+---@param success (fun(value: {hasUnseen: boolean, unseenCount: integer, unreadCount: integer}): any)?
 ---@param failure tureen.Failure?
 ---@return {hasUnseen: boolean, unseenCount: integer, unreadCount: integer}|nil value  what success gets, inside a task
----@return tureen.Error? err
+---@return tureen.Error err  nil when it went well
 function force.notificationsStatus(success, failure) end
 
 --- The kinds of notifications.
----@param success fun(value: {notificationTypes: table[]})?
+---@param success (fun(value: {notificationTypes: table[]}): any)?
 ---@param failure tureen.Failure?
 ---@return {notificationTypes: table[]}|nil value  what success gets, inside a task
----@return tureen.Error? err
+---@return tureen.Error err  nil when it went well
 function force.notificationTypes(success, failure) end
 
 --- Marks a notification; as it is then.
 ---@param notificationId string
 ---@param data table  read, seen or both
----@param success fun(value: table)?
+---@param success (fun(value: table): any)?
 ---@param failure tureen.Failure?
 ---@return table|nil value  what success gets, inside a task
----@return tureen.Error? err
+---@return tureen.Error err  nil when it went well
 function force.updateNotification(notificationId, data, success, failure) end
 
 --- Marks several notifications; as they are then.
 ---@param data table  notificationIds or before, and read, seen or both
----@param success fun(value: {notifications: table[]})?
+---@param success (fun(value: {notifications: table[]}): any)?
 ---@param failure tureen.Failure?
 ---@return {notifications: table[]}|nil value  what success gets, inside a task
----@return tureen.Error? err
+---@return tureen.Error err  nil when it went well
 function force.updateNotifications(data, success, failure) end
 
 --- Does what a notification offers.
 ---@param notificationId string
 ---@param action string
----@param success fun(value: any)?
+---@param success (fun(value: any): any)?
 ---@param failure tureen.Failure?
 ---@return any|nil value  what success gets, inside a task
----@return tureen.Error? err
+---@return tureen.Error err  nil when it went well
 function force.notificationAction(notificationId, action, success, failure) end
 
 --- A cache of records on a soup, which `init` registers.
@@ -526,11 +536,11 @@ function force.SObjectType(sobjectType, cache, cacheMode) end
 ---@param fieldlist string[]?
 ---@param cache tureen.force.StoreCache
 ---@param localAction boolean?
----@param success fun(value: table)?
+---@param success (fun(value: table): any)?
 ---@param failure tureen.Failure?
 ---@return table|nil value  what success gets, inside a task
----@return tureen.Error? err
----@overload fun(method: tureen.force.Method, id: string?, attributes: table?, fieldlist: string[]?, cache: tureen.force.StoreCache, success: fun(value: table)?, failure: tureen.Failure?): table|nil, tureen.Error?
+---@return tureen.Error err  nil when it went well
+---@overload fun(method: tureen.force.Method, id: string?, attributes: table?, fieldlist: string[]?, cache: tureen.force.StoreCache, success: (fun(value: table): any)?, failure: tureen.Failure?): table|nil, tureen.Error
 function force.syncRemoteObjectWithCache(method, id, attributes, fieldlist, cache, localAction, success, failure) end
 
 --- The same on the server.
@@ -539,13 +549,13 @@ function force.syncRemoteObjectWithCache(method, id, attributes, fieldlist, cach
 ---@param id string?
 ---@param attributes table?
 ---@param fieldlist string[]?
----@param success fun(value: table)?
+---@param success (fun(value: table): any)?
 ---@param failure tureen.Failure?
 ---@return table|nil value  what success gets, inside a task
----@return tureen.Error? err
----@overload fun(method: tureen.force.Method, sobjectType: string, id: string?, attributes: table?, success: fun(value: table)?, failure: tureen.Failure?): table|nil, tureen.Error?
----@overload fun(method: tureen.force.Method, sobjectType: string, id: string?, success: fun(value: table)?, failure: tureen.Failure?): table|nil, tureen.Error?
----@overload fun(method: tureen.force.Method, sobjectType: string, success: fun(value: table)?, failure: tureen.Failure?): table|nil, tureen.Error?
+---@return tureen.Error err  nil when it went well
+---@overload fun(method: tureen.force.Method, sobjectType: string, id: string?, attributes: table?, success: (fun(value: table): any)?, failure: tureen.Failure?): table|nil, tureen.Error
+---@overload fun(method: tureen.force.Method, sobjectType: string, id: string?, success: (fun(value: table): any)?, failure: tureen.Failure?): table|nil, tureen.Error
+---@overload fun(method: tureen.force.Method, sobjectType: string, success: (fun(value: table): any)?, failure: tureen.Failure?): table|nil, tureen.Error
 function force.syncSObjectWithServer(method, sobjectType, id, attributes, fieldlist, success, failure) end
 
 --- The same behind an org's own endpoint.
@@ -555,12 +565,12 @@ function force.syncSObjectWithServer(method, sobjectType, id, attributes, fieldl
 ---@param idField string
 ---@param attributes table?
 ---@param fieldlist string[]?
----@param success fun(value: table)?
+---@param success (fun(value: table): any)?
 ---@param failure tureen.Failure?
 ---@return table|nil value  what success gets, inside a task
----@return tureen.Error? err
----@overload fun(method: tureen.force.Method, path: string, id: string?, idField: string, attributes: table?, success: fun(value: table)?, failure: tureen.Failure?): table|nil, tureen.Error?
----@overload fun(method: tureen.force.Method, path: string, id: string?, idField: string, success: fun(value: table)?, failure: tureen.Failure?): table|nil, tureen.Error?
+---@return tureen.Error err  nil when it went well
+---@overload fun(method: tureen.force.Method, path: string, id: string?, idField: string, attributes: table?, success: (fun(value: table): any)?, failure: tureen.Failure?): table|nil, tureen.Error
+---@overload fun(method: tureen.force.Method, path: string, id: string?, idField: string, success: (fun(value: table): any)?, failure: tureen.Failure?): table|nil, tureen.Error
 function force.syncApexRestObjectWithServer(method, path, id, idField, attributes, fieldlist, success, failure) end
 
 --- The same as the cache mode says.
@@ -572,10 +582,10 @@ function force.syncApexRestObjectWithServer(method, path, id, idField, attribute
 ---@param cacheMode string?
 ---@param info {wasReadFromCache: boolean?, overwrite: boolean?}?
 ---@param syncWithServer function
----@param success fun(value: table)?
+---@param success (fun(value: table): any)?
 ---@param failure tureen.Failure?
 ---@return table|nil value  what success gets, inside a task
----@return tureen.Error? err
+---@return tureen.Error err  nil when it went well
 function force.syncRemoteObject(method, id, attributes, fieldlist, cache, cacheMode, info, syncWithServer, success, failure) end
 
 --- The same for a record of an org object.
@@ -587,16 +597,16 @@ function force.syncRemoteObject(method, id, attributes, fieldlist, cache, cacheM
 ---@param cache tureen.force.StoreCache?
 ---@param cacheMode string?
 ---@param info {wasReadFromCache: boolean?, overwrite: boolean?}?
----@param success fun(value: table)?
+---@param success (fun(value: table): any)?
 ---@param failure tureen.Failure?
 ---@return table|nil value  what success gets, inside a task
----@return tureen.Error? err
----@overload fun(method: tureen.force.Method, sobjectType: string, id: string?, attributes: table?, fieldlist: string[]?, cache: tureen.force.StoreCache?, cacheMode: string?, success: fun(value: table)?, failure: tureen.Failure?): table|nil, tureen.Error?
----@overload fun(method: tureen.force.Method, sobjectType: string, id: string?, attributes: table?, fieldlist: string[]?, cache: tureen.force.StoreCache?, success: fun(value: table)?, failure: tureen.Failure?): table|nil, tureen.Error?
----@overload fun(method: tureen.force.Method, sobjectType: string, id: string?, attributes: table?, fieldlist: string[]?, success: fun(value: table)?, failure: tureen.Failure?): table|nil, tureen.Error?
----@overload fun(method: tureen.force.Method, sobjectType: string, id: string?, attributes: table?, success: fun(value: table)?, failure: tureen.Failure?): table|nil, tureen.Error?
----@overload fun(method: tureen.force.Method, sobjectType: string, id: string?, success: fun(value: table)?, failure: tureen.Failure?): table|nil, tureen.Error?
----@overload fun(method: tureen.force.Method, sobjectType: string, success: fun(value: table)?, failure: tureen.Failure?): table|nil, tureen.Error?
+---@return tureen.Error err  nil when it went well
+---@overload fun(method: tureen.force.Method, sobjectType: string, id: string?, attributes: table?, fieldlist: string[]?, cache: tureen.force.StoreCache?, cacheMode: string?, success: (fun(value: table): any)?, failure: tureen.Failure?): table|nil, tureen.Error
+---@overload fun(method: tureen.force.Method, sobjectType: string, id: string?, attributes: table?, fieldlist: string[]?, cache: tureen.force.StoreCache?, success: (fun(value: table): any)?, failure: tureen.Failure?): table|nil, tureen.Error
+---@overload fun(method: tureen.force.Method, sobjectType: string, id: string?, attributes: table?, fieldlist: string[]?, success: (fun(value: table): any)?, failure: tureen.Failure?): table|nil, tureen.Error
+---@overload fun(method: tureen.force.Method, sobjectType: string, id: string?, attributes: table?, success: (fun(value: table): any)?, failure: tureen.Failure?): table|nil, tureen.Error
+---@overload fun(method: tureen.force.Method, sobjectType: string, id: string?, success: (fun(value: table): any)?, failure: tureen.Failure?): table|nil, tureen.Error
+---@overload fun(method: tureen.force.Method, sobjectType: string, success: (fun(value: table): any)?, failure: tureen.Failure?): table|nil, tureen.Error
 function force.syncSObject(method, sobjectType, id, attributes, fieldlist, cache, cacheMode, info, success, failure) end
 
 --- The same; what both sides changed since is an error or is merged, as the merge mode says.
@@ -609,10 +619,10 @@ function force.syncSObject(method, sobjectType, id, attributes, fieldlist, cache
 ---@param cacheForOriginals tureen.force.StoreCache?
 ---@param mergeMode string?
 ---@param syncWithServer function
----@param success fun(value: table)?
+---@param success (fun(value: table): any)?
 ---@param failure tureen.Failure?
 ---@return table|nil value  what success gets, inside a task
----@return tureen.Error? err
+---@return tureen.Error err  nil when it went well
 function force.syncRemoteObjectDetectConflict(method, id, attributes, fieldlist, cache, cacheMode, cacheForOriginals, mergeMode, syncWithServer, success, failure) end
 
 --- The same for a record of an org object.
@@ -625,33 +635,33 @@ function force.syncRemoteObjectDetectConflict(method, id, attributes, fieldlist,
 ---@param cacheMode string?
 ---@param cacheForOriginals tureen.force.StoreCache?
 ---@param mergeMode string?
----@param success fun(value: table)?
+---@param success (fun(value: table): any)?
 ---@param failure tureen.Failure?
 ---@return table|nil value  what success gets, inside a task
----@return tureen.Error? err
----@overload fun(method: tureen.force.Method, sobjectType: string, id: string?, attributes: table?, fieldlist: string[]?, cache: tureen.force.StoreCache?, cacheMode: string?, cacheForOriginals: tureen.force.StoreCache?, success: fun(value: table)?, failure: tureen.Failure?): table|nil, tureen.Error?
----@overload fun(method: tureen.force.Method, sobjectType: string, id: string?, attributes: table?, fieldlist: string[]?, cache: tureen.force.StoreCache?, cacheMode: string?, success: fun(value: table)?, failure: tureen.Failure?): table|nil, tureen.Error?
----@overload fun(method: tureen.force.Method, sobjectType: string, id: string?, attributes: table?, fieldlist: string[]?, cache: tureen.force.StoreCache?, success: fun(value: table)?, failure: tureen.Failure?): table|nil, tureen.Error?
----@overload fun(method: tureen.force.Method, sobjectType: string, id: string?, attributes: table?, fieldlist: string[]?, success: fun(value: table)?, failure: tureen.Failure?): table|nil, tureen.Error?
----@overload fun(method: tureen.force.Method, sobjectType: string, id: string?, attributes: table?, success: fun(value: table)?, failure: tureen.Failure?): table|nil, tureen.Error?
----@overload fun(method: tureen.force.Method, sobjectType: string, id: string?, success: fun(value: table)?, failure: tureen.Failure?): table|nil, tureen.Error?
----@overload fun(method: tureen.force.Method, sobjectType: string, success: fun(value: table)?, failure: tureen.Failure?): table|nil, tureen.Error?
+---@return tureen.Error err  nil when it went well
+---@overload fun(method: tureen.force.Method, sobjectType: string, id: string?, attributes: table?, fieldlist: string[]?, cache: tureen.force.StoreCache?, cacheMode: string?, cacheForOriginals: tureen.force.StoreCache?, success: (fun(value: table): any)?, failure: tureen.Failure?): table|nil, tureen.Error
+---@overload fun(method: tureen.force.Method, sobjectType: string, id: string?, attributes: table?, fieldlist: string[]?, cache: tureen.force.StoreCache?, cacheMode: string?, success: (fun(value: table): any)?, failure: tureen.Failure?): table|nil, tureen.Error
+---@overload fun(method: tureen.force.Method, sobjectType: string, id: string?, attributes: table?, fieldlist: string[]?, cache: tureen.force.StoreCache?, success: (fun(value: table): any)?, failure: tureen.Failure?): table|nil, tureen.Error
+---@overload fun(method: tureen.force.Method, sobjectType: string, id: string?, attributes: table?, fieldlist: string[]?, success: (fun(value: table): any)?, failure: tureen.Failure?): table|nil, tureen.Error
+---@overload fun(method: tureen.force.Method, sobjectType: string, id: string?, attributes: table?, success: (fun(value: table): any)?, failure: tureen.Failure?): table|nil, tureen.Error
+---@overload fun(method: tureen.force.Method, sobjectType: string, id: string?, success: (fun(value: table): any)?, failure: tureen.Failure?): table|nil, tureen.Error
+---@overload fun(method: tureen.force.Method, sobjectType: string, success: (fun(value: table): any)?, failure: tureen.Failure?): table|nil, tureen.Error
 function force.syncSObjectDetectConflict(method, sobjectType, id, attributes, fieldlist, cache, cacheMode, cacheForOriginals, mergeMode, success, failure) end
 
 --- The records of a SOQL or SOSL query, or the recent ones.
 ---@param config {type: "soql"|"sosl"|"mru", query: string?, sobjectType: string?, fieldlist: string[]?}
----@param success fun(value: tureen.force.Records)?
+---@param success (fun(value: tureen.force.Records): any)?
 ---@param failure tureen.Failure?
 ---@return tureen.force.Records|nil value  what success gets, inside a task
----@return tureen.Error? err
+---@return tureen.Error err  nil when it went well
 function force.fetchSObjectsFromServer(config, success, failure) end
 
 --- The same from an org's own endpoint.
 ---@param config {apexRestPath: string, params: table?}
----@param success fun(value: tureen.force.Records)?
+---@param success (fun(value: tureen.force.Records): any)?
 ---@param failure tureen.Failure?
 ---@return tureen.force.Records|nil value  what success gets, inside a task
----@return tureen.Error? err
+---@return tureen.Error err  nil when it went well
 function force.fetchApexRestObjectsFromServer(config, success, failure) end
 
 --- The same, saved in the cache on the way.
@@ -659,13 +669,13 @@ function force.fetchApexRestObjectsFromServer(config, success, failure) end
 ---@param cache tureen.force.StoreCache?
 ---@param cacheForOriginals tureen.force.StoreCache?
 ---@param mergeMode string?
----@param success fun(value: tureen.force.Records)?
+---@param success (fun(value: tureen.force.Records): any)?
 ---@param failure tureen.Failure?
 ---@return tureen.force.Records|nil value  what success gets, inside a task
----@return tureen.Error? err
----@overload fun(config: table, cache: tureen.force.StoreCache?, cacheForOriginals: tureen.force.StoreCache?, success: fun(value: tureen.force.Records)?, failure: tureen.Failure?): tureen.force.Records|nil, tureen.Error?
----@overload fun(config: table, cache: tureen.force.StoreCache?, success: fun(value: tureen.force.Records)?, failure: tureen.Failure?): tureen.force.Records|nil, tureen.Error?
----@overload fun(config: table, success: fun(value: tureen.force.Records)?, failure: tureen.Failure?): tureen.force.Records|nil, tureen.Error?
+---@return tureen.Error err  nil when it went well
+---@overload fun(config: table, cache: tureen.force.StoreCache?, cacheForOriginals: tureen.force.StoreCache?, success: (fun(value: tureen.force.Records): any)?, failure: tureen.Failure?): tureen.force.Records|nil, tureen.Error
+---@overload fun(config: table, cache: tureen.force.StoreCache?, success: (fun(value: tureen.force.Records): any)?, failure: tureen.Failure?): tureen.force.Records|nil, tureen.Error
+---@overload fun(config: table, success: (fun(value: tureen.force.Records): any)?, failure: tureen.Failure?): tureen.force.Records|nil, tureen.Error
 function force.fetchSObjects(config, cache, cacheForOriginals, mergeMode, success, failure) end
 
 --- What one of the functions gives; what comes from the server is saved on the way. Both run in a task.
@@ -675,68 +685,68 @@ function force.fetchSObjects(config, cache, cacheForOriginals, mergeMode, succes
 ---@param cache tureen.force.StoreCache?
 ---@param cacheForOriginals tureen.force.StoreCache?
 ---@param mergeMode string?
----@param success fun(found: tureen.force.Records)?
+---@param success (fun(found: tureen.force.Records): any)?
 ---@param failure tureen.Failure?
 ---@return tureen.force.Records|nil found  what success gets, inside a task
----@return tureen.Error? err
----@overload fun(fetchFromServer: function, fetchFromCache: function?, cacheMode: string?, cache: tureen.force.StoreCache?, cacheForOriginals: tureen.force.StoreCache?, success: fun(found: tureen.force.Records)?, failure: tureen.Failure?): tureen.force.Records|nil, tureen.Error?
----@overload fun(fetchFromServer: function, fetchFromCache: function?, cacheMode: string?, cache: tureen.force.StoreCache?, success: fun(found: tureen.force.Records)?, failure: tureen.Failure?): tureen.force.Records|nil, tureen.Error?
----@overload fun(fetchFromServer: function, fetchFromCache: function?, cacheMode: string?, success: fun(found: tureen.force.Records)?, failure: tureen.Failure?): tureen.force.Records|nil, tureen.Error?
----@overload fun(fetchFromServer: function, fetchFromCache: function?, success: fun(found: tureen.force.Records)?, failure: tureen.Failure?): tureen.force.Records|nil, tureen.Error?
----@overload fun(fetchFromServer: function, success: fun(found: tureen.force.Records)?, failure: tureen.Failure?): tureen.force.Records|nil, tureen.Error?
+---@return tureen.Error err  nil when it went well
+---@overload fun(fetchFromServer: function, fetchFromCache: function?, cacheMode: string?, cache: tureen.force.StoreCache?, cacheForOriginals: tureen.force.StoreCache?, success: (fun(found: tureen.force.Records): any)?, failure: tureen.Failure?): tureen.force.Records|nil, tureen.Error
+---@overload fun(fetchFromServer: function, fetchFromCache: function?, cacheMode: string?, cache: tureen.force.StoreCache?, success: (fun(found: tureen.force.Records): any)?, failure: tureen.Failure?): tureen.force.Records|nil, tureen.Error
+---@overload fun(fetchFromServer: function, fetchFromCache: function?, cacheMode: string?, success: (fun(found: tureen.force.Records): any)?, failure: tureen.Failure?): tureen.force.Records|nil, tureen.Error
+---@overload fun(fetchFromServer: function, fetchFromCache: function?, success: (fun(found: tureen.force.Records): any)?, failure: tureen.Failure?): tureen.force.Records|nil, tureen.Error
+---@overload fun(fetchFromServer: function, success: (fun(found: tureen.force.Records): any)?, failure: tureen.Failure?): tureen.force.Records|nil, tureen.Error
 function force.fetchRemoteObjects(fetchFromServer, fetchFromCache, cacheMode, cache, cacheForOriginals, mergeMode, success, failure) end
 
 --- Registers the soup; its name.
----@param success fun(soupName: string)?
+---@param success (fun(soupName: string): any)?
 ---@param failure tureen.Failure?
 ---@return string|nil soupName  what success gets, inside a task
----@return tureen.Error? err
+---@return tureen.Error err  nil when it went well
 function StoreCache:init(success, failure) end
 
 --- The record; null when there is none, or when it lacks one of the fields.
 ---@param key string
 ---@param fieldlist string[]?
----@param success fun(value: table)?  when it is not there, or lacks a field
+---@param success (fun(value: table): any)?  when it is not there, or lacks a field
 ---@param failure tureen.Failure?
 ---@return table|nil value  what success gets, inside a task
----@return tureen.Error? err
----@overload fun(self: tureen.force.StoreCache, key: string, success: fun(value: table)?, failure: tureen.Failure?): table|nil, tureen.Error?
+---@return tureen.Error err  nil when it went well
+---@overload fun(self: tureen.force.StoreCache, key: string, success: (fun(value: table): any)?, failure: tureen.Failure?): table|nil, tureen.Error
 function StoreCache:retrieve(key, fieldlist, success, failure) end
 
 --- The record as stored, merged with what was there.
 ---@param record table
 ---@param mergeMode string?
----@param success fun(value: table)?
+---@param success (fun(value: table): any)?
 ---@param failure tureen.Failure?
 ---@return table|nil value  what success gets, inside a task
----@return tureen.Error? err
----@overload fun(self: tureen.force.StoreCache, record: table, success: fun(value: table)?, failure: tureen.Failure?): table|nil, tureen.Error?
+---@return tureen.Error err  nil when it went well
+---@overload fun(self: tureen.force.StoreCache, record: table, success: (fun(value: table): any)?, failure: tureen.Failure?): table|nil, tureen.Error
 function StoreCache:save(record, mergeMode, success, failure) end
 
 --- The same for many.
 ---@param records table[]
 ---@param mergeMode string?
----@param success fun(value: table[])?
+---@param success (fun(value: table[]): any)?
 ---@param failure tureen.Failure?
 ---@return table[]|nil value  what success gets, inside a task
----@return tureen.Error? err
----@overload fun(self: tureen.force.StoreCache, records: table[], success: fun(value: table[])?, failure: tureen.Failure?): table[]|nil, tureen.Error?
+---@return tureen.Error err  nil when it went well
+---@overload fun(self: tureen.force.StoreCache, records: table[], success: (fun(value: table[]): any)?, failure: tureen.Failure?): table[]|nil, tureen.Error
 function StoreCache:saveAll(records, mergeMode, success, failure) end
 
 --- Takes a record out.
 ---@param key string
----@param success fun(value: any)?
+---@param success (fun(value: any): any)?
 ---@param failure tureen.Failure?
 ---@return any|nil value  what success gets, inside a task
----@return tureen.Error? err
+---@return tureen.Error err  nil when it went well
 function StoreCache:remove(key, success, failure) end
 
 --- What a query finds.
 ---@param querySpec tureen.QuerySpec
----@param success fun(value: tureen.force.Records)?
+---@param success (fun(value: tureen.force.Records): any)?
 ---@param failure tureen.Failure?
 ---@return tureen.force.Records|nil value  what success gets, inside a task
----@return tureen.Error? err
+---@return tureen.Error err  nil when it went well
 function StoreCache:find(querySpec, success, failure) end
 
 --- An id for a record the server does not know yet.
@@ -758,53 +768,55 @@ function StoreCache:addLocalFields(record) end
 function Records:hasMore() end
 
 --- The next records; an empty list at the end.
----@param success fun(value: table[])?
+---@param success (fun(value: table[]): any)?
 ---@param failure tureen.Failure?
 ---@return table[]|nil value  what success gets, inside a task
----@return tureen.Error? err
+---@return tureen.Error err  nil when it went well
 function Records:getMore(success, failure) end
 
 --- There is no more then.
----@param success fun(value: any)?
+---@param success (fun(value: any): any)?
 ---@param failure tureen.Failure?
 ---@return any|nil value  what success gets, inside a task
----@return tureen.Error? err
+---@return tureen.Error err  nil when it went well
 function Records:closeCursor(success, failure) end
 
 --- Its fields and so on.
----@param success fun(value: table)?
+---@param success (fun(value: table): any)?
 ---@param failure tureen.Failure?
 ---@return table|nil value  what success gets, inside a task
----@return tureen.Error? err
+---@return tureen.Error err  nil when it went well
 function SObjectType:describe(success, failure) end
 
 --- Its short description.
----@param success fun(value: table)?
+---@param success (fun(value: table): any)?
 ---@param failure tureen.Failure?
 ---@return table|nil value  what success gets, inside a task
----@return tureen.Error? err
+---@return tureen.Error err  nil when it went well
 function SObjectType:getMetadata(success, failure) end
 
 --- The layout of a record type, the master's when left out.
 ---@param recordTypeId string?
----@param success fun(value: table)?
+---@param success (fun(value: table): any)?
 ---@param failure tureen.Failure?
 ---@return table|nil value  what success gets, inside a task
----@return tureen.Error? err
----@overload fun(self: tureen.force.SObjectType, success: fun(value: table)?, failure: tureen.Failure?): table|nil, tureen.Error?
+---@return tureen.Error err  nil when it went well
+---@overload fun(self: tureen.force.SObjectType, success: (fun(value: table): any)?, failure: tureen.Failure?): table|nil, tureen.Error
 function SObjectType:describeLayout(recordTypeId, success, failure) end
 
 --- Forgets what it knows.
----@param success fun(value: any)?
+---@param success (fun(value: any): any)?
 ---@param failure tureen.Failure?
 ---@return any|nil value  what success gets, inside a task
----@return tureen.Error? err
+---@return tureen.Error err  nil when it went well
 function SObjectType:reset(success, failure) end
 
 --- A class with settings of its own: sobjectType, fieldlist, cache, cacheForOriginals, cacheMode, mergeMode,
 --- idAttribute, or functions.
+---@generic T
+---@param self T
 ---@param settings table
----@return tureen.force.RemoteObject
+---@return T
 function RemoteObject:extend(settings) end
 
 --- An attribute, nil when it is not known.
@@ -813,9 +825,11 @@ function RemoteObject:extend(settings) end
 function RemoteObject:get(name) end
 
 --- Sets one attribute, or all of a table.
+---@generic T
+---@param self T
 ---@param name string|table
 ---@param value any
----@return tureen.force.RemoteObject
+---@return T
 function RemoteObject:set(name, value) end
 
 --- Whether it has no id yet.
@@ -823,37 +837,43 @@ function RemoteObject:set(name, value) end
 function RemoteObject:isNew() end
 
 --- Reads the record; the object, with what was read.
+---@generic T
+---@param self T
 ---@param options table?
----@param success fun(record: tureen.force.RemoteObject)?
+---@param success (fun(record: T): any)?
 ---@param failure tureen.Failure?
----@return tureen.force.RemoteObject|nil record  what success gets, inside a task
----@return tureen.Error? err
----@overload fun(self: tureen.force.RemoteObject, success: fun(record: tureen.force.RemoteObject)?, failure: tureen.Failure?): tureen.force.RemoteObject|nil, tureen.Error?
+---@return T|nil record  what success gets, inside a task
+---@return tureen.Error err  nil when it went well
+---@overload fun(self: T, success: (fun(record: T): any)?, failure: tureen.Failure?): T|nil, tureen.Error
 function RemoteObject:fetch(options, success, failure) end
 
 --- Sets the attributes and saves the record; the object.
+---@generic T
+---@param self T
 ---@param attributes table?
 ---@param options table?
----@param success fun(record: tureen.force.RemoteObject)?
+---@param success (fun(record: T): any)?
 ---@param failure tureen.Failure?
----@return tureen.force.RemoteObject|nil record  what success gets, inside a task
----@return tureen.Error? err
----@overload fun(self: tureen.force.RemoteObject, attributes: table?, success: fun(record: tureen.force.RemoteObject)?, failure: tureen.Failure?): tureen.force.RemoteObject|nil, tureen.Error?
----@overload fun(self: tureen.force.RemoteObject, success: fun(record: tureen.force.RemoteObject)?, failure: tureen.Failure?): tureen.force.RemoteObject|nil, tureen.Error?
+---@return T|nil record  what success gets, inside a task
+---@return tureen.Error err  nil when it went well
+---@overload fun(self: T, attributes: table?, success: (fun(record: T): any)?, failure: tureen.Failure?): T|nil, tureen.Error
+---@overload fun(self: T, success: (fun(record: T): any)?, failure: tureen.Failure?): T|nil, tureen.Error
 function RemoteObject:save(attributes, options, success, failure) end
 
 --- Deletes the record; false when it is new.
 ---@param options table?
----@param success fun(result: boolean|lightuserdata)?
+---@param success (fun(result: boolean|lightuserdata): any)?
 ---@param failure tureen.Failure?
 ---@return boolean|lightuserdata|nil result  what success gets, inside a task
----@return tureen.Error? err
----@overload fun(self: tureen.force.RemoteObject, success: fun(result: boolean|lightuserdata)?, failure: tureen.Failure?): boolean|lightuserdata|nil, tureen.Error?
+---@return tureen.Error err  nil when it went well
+---@overload fun(self: tureen.force.RemoteObject, success: (fun(result: boolean|lightuserdata): any)?, failure: tureen.Failure?): boolean|lightuserdata|nil, tureen.Error
 function RemoteObject:destroy(options, success, failure) end
 
 --- Takes an attribute away.
+---@generic T
+---@param self T
 ---@param name string
----@return tureen.force.RemoteObject
+---@return T
 function RemoteObject:unset(name) end
 
 --- A copy of the attributes.
@@ -861,8 +881,10 @@ function RemoteObject:unset(name) end
 function RemoteObject:toTable() end
 
 --- A class with settings of its own: model, config, cache, cacheForOriginals, cacheMode, mergeMode, or functions.
+---@generic T
+---@param self T
 ---@param settings table
----@return tureen.force.RemoteObjectCollection
+---@return T
 function RemoteObjectCollection:extend(settings) end
 
 --- Puts a record, or the attributes of one, at the end.
@@ -886,17 +908,21 @@ function RemoteObjectCollection:get(id) end
 function RemoteObjectCollection:parse(attributes) end
 
 --- Takes all records out and puts these in.
+---@generic T
+---@param self T
 ---@param records table[]?
----@return tureen.force.RemoteObjectCollection
+---@return T
 function RemoteObjectCollection:reset(records) end
 
 --- The collection, with what was found in place of what it had.
+---@generic T
+---@param self T
 ---@param options table?
----@param success fun(collection: tureen.force.RemoteObjectCollection)?
+---@param success (fun(collection: T): any)?
 ---@param failure tureen.Failure?
----@return tureen.force.RemoteObjectCollection|nil collection  what success gets, inside a task
----@return tureen.Error? err
----@overload fun(self: tureen.force.RemoteObjectCollection, success: fun(collection: tureen.force.RemoteObjectCollection)?, failure: tureen.Failure?): tureen.force.RemoteObjectCollection|nil, tureen.Error?
+---@return T|nil collection  what success gets, inside a task
+---@return tureen.Error err  nil when it went well
+---@overload fun(self: T, success: (fun(collection: T): any)?, failure: tureen.Failure?): T|nil, tureen.Error
 function RemoteObjectCollection:fetch(options, success, failure) end
 
 --- Whether getMore will find something.
@@ -904,17 +930,17 @@ function RemoteObjectCollection:fetch(options, success, failure) end
 function RemoteObjectCollection:hasMore() end
 
 --- The attributes of the next records, which are in the collection then.
----@param success fun(records: table[])?
+---@param success (fun(records: table[]): any)?
 ---@param failure tureen.Failure?
 ---@return table[]|nil records  what success gets, inside a task
----@return tureen.Error? err
+---@return tureen.Error err  nil when it went well
 function RemoteObjectCollection:getMore(success, failure) end
 
 --- There is no more then.
----@param success fun(null: lightuserdata)?
+---@param success (fun(null: lightuserdata): any)?
 ---@param failure tureen.Failure?
 ---@return lightuserdata|nil null  what success gets, inside a task
----@return tureen.Error? err
+---@return tureen.Error err  nil when it went well
 function RemoteObjectCollection:closeCursor(success, failure) end
 
 --- What a list is made of.

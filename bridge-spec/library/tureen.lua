@@ -2,8 +2,8 @@
 -- Definitions for editors (LuaCATS): point the language server's workspace.library here. Never loaded by a script.
 -- Made by scripts/dev/spec from bridge-spec: change that, then run it.
 
----@alias tureen.Success fun(payload: any)
----@alias tureen.Failure fun(err: tureen.Error)
+---@alias tureen.Success fun(payload: any): any
+---@alias tureen.Failure fun(err: tureen.Error): any
 
 --- A path of a soup's entries that queries can use.
 ---@class tureen.SoupIndexSpec
@@ -142,7 +142,7 @@
 
 --- What error callbacks get.
 ---@class tureen.Error
----@field domain string  "bridge", "smartstore", "sync", "network", "host": which part failed
+---@field domain string  "bridge", "smartstore", "sync", "network", "host", "force": which part failed
 ---@field code string  stable; errors.json lists them
 ---@field message string  for people; may change
 ---@field retryable boolean  the same call may succeed later
@@ -150,7 +150,16 @@
 ---@field status integer?  HTTP status, domain network
 ---@field body string?  the server's body as it came, domain network
 ---@field errors table[]?  the elements of the server's error array, domain network
----@field sync tureen.SyncState?  the state of a sync that ended FAILED
+---@field sync tureen.SyncState?  the state of a sync that ended FAILED or was stopped
+---@field offset integer?  the byte of a text that is no JSON, from 0 on; code invalidJSON
+---@field value any  what a task's function raised; code raised
+---@field traceback string?  of the coroutine that waited
+---@field base table?  the record when both sides last agreed; code conflict of tureen.force
+---@field theirs table?  the server's record; code conflict
+---@field yours table?  the record that was to be saved; code conflict
+---@field remoteChanges string[]?  fields that the server changed; code conflict
+---@field localChanges string[]?  fields that were changed here; code conflict
+---@field conflictingChanges string[]?  fields that both changed to different values; code conflict
 
 --- What tureen.configure takes.
 ---@class tureen.Settings
@@ -174,7 +183,7 @@ local Timer = {}
 
 --- What every script needs: configuring, calls, polling, tasks, events, JSON.
 ---@class tureen
----@field null lightuserdata  JSON's null; true in a condition, so compare with ==
+---@field null any  JSON's null, a light userdata; true in a condition, so compare with ==
 ---@field onerror (fun(err: any, traceback: string))?  gets the errors nobody caught
 ---@field smartstore tureen.smartstore
 ---@field mobilesync tureen.mobilesync
@@ -194,7 +203,7 @@ local tureen = { json = {} }
 function tureen.configure(options) end
 
 --- Sends a call: `success(payload)` or `error(err)` runs at a later poll.
----@param success fun(payload: any)?
+---@param success (fun(payload: any): any)?
 ---@param failure tureen.Failure?
 ---@param service string
 ---@param action string
@@ -235,19 +244,19 @@ function tureen.async(fn, ...) end
 ---@param fn function|tureen.Task
 ---@param ... any
 ---@return any value
----@return tureen.Error? err
+---@return tureen.Error err  nil when it went well
 function tureen.await(fn, ...) end
 
 --- Waits for all of them: their values in a list; at the first failure nil and that error.
 ---@param list (tureen.Task|function|table)[]  tasks, functions to run, or {fn, ...} as await takes them
 ---@return any[]? values
----@return tureen.Error? err
+---@return tureen.Error err  nil when it went well
 function tureen.all(list) end
 
 --- Waits for the first that ends.
 ---@param list (tureen.Task|function|table)[]
 ---@return any value
----@return tureen.Error? err
+---@return tureen.Error err  nil when it went well
 ---@return integer position
 function tureen.race(list) end
 
@@ -256,13 +265,13 @@ function tureen.race(list) end
 ---@param fn function|tureen.Task
 ---@param ... any
 ---@return any value
----@return tureen.Error? err
+---@return tureen.Error err  nil when it went well
 function tureen.timeout(ms, fn, ...) end
 
 --- Waits; other tasks and callbacks run meanwhile.
 ---@param ms number
 ---@return true? done
----@return tureen.Error? err
+---@return tureen.Error err  nil when it went well
 function tureen.sleep(ms) end
 
 --- Calls fn once, from a poll. tureen.run waits for it.
@@ -276,11 +285,11 @@ function tureen.after(ms, fn) end
 ---@param filter (fun(detail: any): boolean)?
 ---@param ms number?  at most so long
 ---@return any detail
----@return tureen.Error? err
+---@return tureen.Error err  nil when it went well
 function tureen.waitEvent(name, filter, ms) end
 
 --- Gives up a call: a sync stops, a request is broken off; it is answered all the same.
----@param id integer  what the function that made the call returned
+---@param id integer?  what the function that made the call returned; nil, of a call that was refused, does nothing
 function tureen.cancel(id) end
 
 --- Marks a table as an array, so that it stays one when it is empty; without one, a new table.
@@ -294,9 +303,10 @@ function tureen.array(t) end
 ---@return string text
 function tureen.json.encode(value) end
 
---- The value of JSON text.
+--- The value of JSON text, or nil and an error.
 ---@param text string
----@return any
+---@return any value
+---@return tureen.Error err  nil when it went well; code invalidJSON, with its offset
 function tureen.json.decode(text) end
 
 --- Calls the listener with the detail of each event of this type.
@@ -333,10 +343,10 @@ function Timer:cancel() end
 local bootstrap = {}
 
 --- Whether the org answers now, be it with a refusal.
----@param success fun(isOnline: boolean)?
+---@param success (fun(isOnline: boolean): any)?
 ---@param failure tureen.Failure?
 ---@return boolean|nil isOnline  what success gets, inside a task
----@return tureen.Error? err
+---@return tureen.Error err  nil when it went well
 function bootstrap.deviceIsOnline(success, failure) end
 
 --- Events, as web pages know them: listeners get {type, detail}.
@@ -410,72 +420,72 @@ local keyvalue = {}
 --- The value of a key. The Lua function gives the string itself.
 ---@param name string
 ---@param key string
----@param success fun(value: string|lightuserdata)?
+---@param success (fun(value: string|lightuserdata): any)?
 ---@param failure tureen.Failure?
 ---@return integer? id  for tureen.cancel
----@overload fun(storeConfig: boolean|tureen.StoreConfig, name: string, key: string, success: fun(value: string|lightuserdata)?, failure: tureen.Failure?): integer?
+---@overload fun(storeConfig: boolean|tureen.StoreConfig, name: string, key: string, success: (fun(value: string|lightuserdata): any)?, failure: tureen.Failure?): integer?
 function keyvalue.get(name, key, success, failure) end
 
 --- Sets the value of a key, whether or not it had one.
 ---@param name string
 ---@param key string
 ---@param value string
----@param success fun(ok: "OK")?
+---@param success (fun(ok: "OK"): any)?
 ---@param failure tureen.Failure?
 ---@return integer? id  for tureen.cancel
----@overload fun(storeConfig: boolean|tureen.StoreConfig, name: string, key: string, value: string, success: fun(ok: "OK")?, failure: tureen.Failure?): integer?
+---@overload fun(storeConfig: boolean|tureen.StoreConfig, name: string, key: string, value: string, success: (fun(ok: "OK"): any)?, failure: tureen.Failure?): integer?
 function keyvalue.put(name, key, value, success, failure) end
 
 --- Removes a key.
 ---@param name string
 ---@param key string
----@param success fun(existed: boolean)?
+---@param success (fun(existed: boolean): any)?
 ---@param failure tureen.Failure?
 ---@return integer? id  for tureen.cancel
----@overload fun(storeConfig: boolean|tureen.StoreConfig, name: string, key: string, success: fun(existed: boolean)?, failure: tureen.Failure?): integer?
+---@overload fun(storeConfig: boolean|tureen.StoreConfig, name: string, key: string, success: (fun(existed: boolean): any)?, failure: tureen.Failure?): integer?
 function keyvalue.remove(name, key, success, failure) end
 
 --- Whether there is such a key.
 ---@param name string
 ---@param key string
----@param success fun(exists: boolean)?
+---@param success (fun(exists: boolean): any)?
 ---@param failure tureen.Failure?
 ---@return integer? id  for tureen.cancel
----@overload fun(storeConfig: boolean|tureen.StoreConfig, name: string, key: string, success: fun(exists: boolean)?, failure: tureen.Failure?): integer?
+---@overload fun(storeConfig: boolean|tureen.StoreConfig, name: string, key: string, success: (fun(exists: boolean): any)?, failure: tureen.Failure?): integer?
 function keyvalue.contains(name, key, success, failure) end
 
 --- How many keys a key-value store has.
 ---@param name string
----@param success fun(count: integer)?
+---@param success (fun(count: integer): any)?
 ---@param failure tureen.Failure?
 ---@return integer? id  for tureen.cancel
----@overload fun(storeConfig: boolean|tureen.StoreConfig, name: string, success: fun(count: integer)?, failure: tureen.Failure?): integer?
+---@overload fun(storeConfig: boolean|tureen.StoreConfig, name: string, success: (fun(count: integer): any)?, failure: tureen.Failure?): integer?
 function keyvalue.count(name, success, failure) end
 
 --- Removes every key, and with them the key-value store.
 ---@param name string
----@param success fun(ok: "OK")?
+---@param success (fun(ok: "OK"): any)?
 ---@param failure tureen.Failure?
 ---@return integer? id  for tureen.cancel
----@overload fun(storeConfig: boolean|tureen.StoreConfig, name: string, success: fun(ok: "OK")?, failure: tureen.Failure?): integer?
+---@overload fun(storeConfig: boolean|tureen.StoreConfig, name: string, success: (fun(ok: "OK"): any)?, failure: tureen.Failure?): integer?
 function keyvalue.clear(name, success, failure) end
 
 --- The keys in the order of their bytes.
 ---@param name string
 ---@param pattern string?
----@param success fun(keys: string[])?
+---@param success (fun(keys: string[]): any)?
 ---@param failure tureen.Failure?
 ---@return integer? id  for tureen.cancel
----@overload fun(name: string, success: fun(keys: string[])?, failure: tureen.Failure?): integer?
----@overload fun(storeConfig: boolean|tureen.StoreConfig, name: string, pattern: string?, success: fun(keys: string[])?, failure: tureen.Failure?): integer?
----@overload fun(storeConfig: boolean|tureen.StoreConfig, name: string, success: fun(keys: string[])?, failure: tureen.Failure?): integer?
+---@overload fun(name: string, success: (fun(keys: string[]): any)?, failure: tureen.Failure?): integer?
+---@overload fun(storeConfig: boolean|tureen.StoreConfig, name: string, pattern: string?, success: (fun(keys: string[]): any)?, failure: tureen.Failure?): integer?
+---@overload fun(storeConfig: boolean|tureen.StoreConfig, name: string, success: (fun(keys: string[]): any)?, failure: tureen.Failure?): integer?
 function keyvalue.keys(name, pattern, success, failure) end
 
 --- The key-value stores of a file that hold something, sorted by name.
----@param success fun(names: string[])?
+---@param success (fun(names: string[]): any)?
 ---@param failure tureen.Failure?
 ---@return integer? id  for tureen.cancel
----@overload fun(storeConfig: boolean|tureen.StoreConfig, success: fun(names: string[])?, failure: tureen.Failure?): integer?
+---@overload fun(storeConfig: boolean|tureen.StoreConfig, success: (fun(names: string[]): any)?, failure: tureen.Failure?): integer?
 function keyvalue.stores(success, failure) end
 
 ---@alias tureen.logger.Level "error"|"warn"|"info"|"debug"
@@ -535,14 +545,14 @@ local mobilesync = {}
 ---@param soupName string
 ---@param options tureen.SyncOptions?
 ---@param syncName string?
----@param success fun(sync: tureen.SyncState)?
+---@param success (fun(sync: tureen.SyncState): any)?
 ---@param failure tureen.Failure?
 ---@return integer? id  for tureen.cancel
----@overload fun(target: table, soupName: string, options: tureen.SyncOptions?, success: fun(sync: tureen.SyncState)?, failure: tureen.Failure?): integer?
----@overload fun(target: table, soupName: string, success: fun(sync: tureen.SyncState)?, failure: tureen.Failure?): integer?
----@overload fun(storeConfig: boolean|tureen.StoreConfig, target: table, soupName: string, options: tureen.SyncOptions?, syncName: string?, success: fun(sync: tureen.SyncState)?, failure: tureen.Failure?): integer?
----@overload fun(storeConfig: boolean|tureen.StoreConfig, target: table, soupName: string, options: tureen.SyncOptions?, success: fun(sync: tureen.SyncState)?, failure: tureen.Failure?): integer?
----@overload fun(storeConfig: boolean|tureen.StoreConfig, target: table, soupName: string, success: fun(sync: tureen.SyncState)?, failure: tureen.Failure?): integer?
+---@overload fun(target: table, soupName: string, options: tureen.SyncOptions?, success: (fun(sync: tureen.SyncState): any)?, failure: tureen.Failure?): integer?
+---@overload fun(target: table, soupName: string, success: (fun(sync: tureen.SyncState): any)?, failure: tureen.Failure?): integer?
+---@overload fun(storeConfig: boolean|tureen.StoreConfig, target: table, soupName: string, options: tureen.SyncOptions?, syncName: string?, success: (fun(sync: tureen.SyncState): any)?, failure: tureen.Failure?): integer?
+---@overload fun(storeConfig: boolean|tureen.StoreConfig, target: table, soupName: string, options: tureen.SyncOptions?, success: (fun(sync: tureen.SyncState): any)?, failure: tureen.Failure?): integer?
+---@overload fun(storeConfig: boolean|tureen.StoreConfig, target: table, soupName: string, success: (fun(sync: tureen.SyncState): any)?, failure: tureen.Failure?): integer?
 function mobilesync.syncDown(target, soupName, options, syncName, success, failure) end
 
 --- Creates a sync up and runs it: every entry that is marked dirty is sent.
@@ -550,57 +560,57 @@ function mobilesync.syncDown(target, soupName, options, syncName, success, failu
 ---@param soupName string
 ---@param options tureen.SyncOptions
 ---@param syncName string?
----@param success fun(sync: tureen.SyncState)?
+---@param success (fun(sync: tureen.SyncState): any)?
 ---@param failure tureen.Failure?
 ---@return integer? id  for tureen.cancel
----@overload fun(target: tureen.SyncUpTarget?, soupName: string, options: tureen.SyncOptions, success: fun(sync: tureen.SyncState)?, failure: tureen.Failure?): integer?
----@overload fun(soupName: string, options: tureen.SyncOptions, syncName: string?, success: fun(sync: tureen.SyncState)?, failure: tureen.Failure?): integer?
----@overload fun(soupName: string, options: tureen.SyncOptions, success: fun(sync: tureen.SyncState)?, failure: tureen.Failure?): integer?
----@overload fun(storeConfig: boolean|tureen.StoreConfig, target: tureen.SyncUpTarget?, soupName: string, options: tureen.SyncOptions, syncName: string?, success: fun(sync: tureen.SyncState)?, failure: tureen.Failure?): integer?
----@overload fun(storeConfig: boolean|tureen.StoreConfig, target: tureen.SyncUpTarget?, soupName: string, options: tureen.SyncOptions, success: fun(sync: tureen.SyncState)?, failure: tureen.Failure?): integer?
----@overload fun(storeConfig: boolean|tureen.StoreConfig, soupName: string, options: tureen.SyncOptions, syncName: string?, success: fun(sync: tureen.SyncState)?, failure: tureen.Failure?): integer?
----@overload fun(storeConfig: boolean|tureen.StoreConfig, soupName: string, options: tureen.SyncOptions, success: fun(sync: tureen.SyncState)?, failure: tureen.Failure?): integer?
+---@overload fun(target: tureen.SyncUpTarget?, soupName: string, options: tureen.SyncOptions, success: (fun(sync: tureen.SyncState): any)?, failure: tureen.Failure?): integer?
+---@overload fun(soupName: string, options: tureen.SyncOptions, syncName: string?, success: (fun(sync: tureen.SyncState): any)?, failure: tureen.Failure?): integer?
+---@overload fun(soupName: string, options: tureen.SyncOptions, success: (fun(sync: tureen.SyncState): any)?, failure: tureen.Failure?): integer?
+---@overload fun(storeConfig: boolean|tureen.StoreConfig, target: tureen.SyncUpTarget?, soupName: string, options: tureen.SyncOptions, syncName: string?, success: (fun(sync: tureen.SyncState): any)?, failure: tureen.Failure?): integer?
+---@overload fun(storeConfig: boolean|tureen.StoreConfig, target: tureen.SyncUpTarget?, soupName: string, options: tureen.SyncOptions, success: (fun(sync: tureen.SyncState): any)?, failure: tureen.Failure?): integer?
+---@overload fun(storeConfig: boolean|tureen.StoreConfig, soupName: string, options: tureen.SyncOptions, syncName: string?, success: (fun(sync: tureen.SyncState): any)?, failure: tureen.Failure?): integer?
+---@overload fun(storeConfig: boolean|tureen.StoreConfig, soupName: string, options: tureen.SyncOptions, success: (fun(sync: tureen.SyncState): any)?, failure: tureen.Failure?): integer?
 function mobilesync.syncUp(target, soupName, options, syncName, success, failure) end
 
 --- Runs a saved sync again: from where the last run left off.
 ---@param syncIdOrName integer|string
----@param success fun(sync: tureen.SyncState)?
+---@param success (fun(sync: tureen.SyncState): any)?
 ---@param failure tureen.Failure?
 ---@return integer? id  for tureen.cancel
----@overload fun(storeConfig: boolean|tureen.StoreConfig, syncIdOrName: integer|string, success: fun(sync: tureen.SyncState)?, failure: tureen.Failure?): integer?
+---@overload fun(storeConfig: boolean|tureen.StoreConfig, syncIdOrName: integer|string, success: (fun(sync: tureen.SyncState): any)?, failure: tureen.Failure?): integer?
 function mobilesync.reSync(syncIdOrName, success, failure) end
 
 --- The state of a saved sync.
 ---@param syncIdOrName integer|string
----@param success fun(sync: tureen.SyncState|lightuserdata)?
+---@param success (fun(sync: tureen.SyncState|lightuserdata): any)?
 ---@param failure tureen.Failure?
 ---@return integer? id  for tureen.cancel
----@overload fun(storeConfig: boolean|tureen.StoreConfig, syncIdOrName: integer|string, success: fun(sync: tureen.SyncState|lightuserdata)?, failure: tureen.Failure?): integer?
+---@overload fun(storeConfig: boolean|tureen.StoreConfig, syncIdOrName: integer|string, success: (fun(sync: tureen.SyncState|lightuserdata): any)?, failure: tureen.Failure?): integer?
 function mobilesync.getSyncStatus(syncIdOrName, success, failure) end
 
 --- Forgets a saved sync; fine when there is none.
 ---@param syncIdOrName integer|string
----@param success fun(ok: "OK")?
+---@param success (fun(ok: "OK"): any)?
 ---@param failure tureen.Failure?
 ---@return integer? id  for tureen.cancel
----@overload fun(storeConfig: boolean|tureen.StoreConfig, syncIdOrName: integer|string, success: fun(ok: "OK")?, failure: tureen.Failure?): integer?
+---@overload fun(storeConfig: boolean|tureen.StoreConfig, syncIdOrName: integer|string, success: (fun(ok: "OK"): any)?, failure: tureen.Failure?): integer?
 function mobilesync.deleteSync(syncIdOrName, success, failure) end
 
 --- Removes clean entries that the server would no longer send; of a sync with mergeMode MERGE, changed entries whose
 --- record is deleted become conflicts.
 ---@param syncIdOrName integer|string
----@param success fun(removed: integer)?
+---@param success (fun(removed: integer): any)?
 ---@param failure tureen.Failure?
 ---@return integer? id  for tureen.cancel
----@overload fun(storeConfig: boolean|tureen.StoreConfig, syncIdOrName: integer|string, success: fun(removed: integer)?, failure: tureen.Failure?): integer?
+---@overload fun(storeConfig: boolean|tureen.StoreConfig, syncIdOrName: integer|string, success: (fun(removed: integer): any)?, failure: tureen.Failure?): integer?
 function mobilesync.cleanResyncGhosts(syncIdOrName, success, failure) end
 
 --- Ends one running sync at its next page or batch.
 ---@param syncIdOrName integer|string
----@param success fun(ok: "OK")?
+---@param success (fun(ok: "OK"): any)?
 ---@param failure tureen.Failure?
 ---@return integer? id  for tureen.cancel
----@overload fun(storeConfig: boolean|tureen.StoreConfig, syncIdOrName: integer|string, success: fun(ok: "OK")?, failure: tureen.Failure?): integer?
+---@overload fun(storeConfig: boolean|tureen.StoreConfig, syncIdOrName: integer|string, success: (fun(ok: "OK"): any)?, failure: tureen.Failure?): integer?
 function mobilesync.cancelSync(syncIdOrName, success, failure) end
 
 --- Saves a sync down without running it.
@@ -608,14 +618,14 @@ function mobilesync.cancelSync(syncIdOrName, success, failure) end
 ---@param soupName string
 ---@param options tureen.SyncOptions?
 ---@param syncName string?
----@param success fun(sync: tureen.SyncState)?
+---@param success (fun(sync: tureen.SyncState): any)?
 ---@param failure tureen.Failure?
 ---@return integer? id  for tureen.cancel
----@overload fun(target: table, soupName: string, options: tureen.SyncOptions?, success: fun(sync: tureen.SyncState)?, failure: tureen.Failure?): integer?
----@overload fun(target: table, soupName: string, success: fun(sync: tureen.SyncState)?, failure: tureen.Failure?): integer?
----@overload fun(storeConfig: boolean|tureen.StoreConfig, target: table, soupName: string, options: tureen.SyncOptions?, syncName: string?, success: fun(sync: tureen.SyncState)?, failure: tureen.Failure?): integer?
----@overload fun(storeConfig: boolean|tureen.StoreConfig, target: table, soupName: string, options: tureen.SyncOptions?, success: fun(sync: tureen.SyncState)?, failure: tureen.Failure?): integer?
----@overload fun(storeConfig: boolean|tureen.StoreConfig, target: table, soupName: string, success: fun(sync: tureen.SyncState)?, failure: tureen.Failure?): integer?
+---@overload fun(target: table, soupName: string, options: tureen.SyncOptions?, success: (fun(sync: tureen.SyncState): any)?, failure: tureen.Failure?): integer?
+---@overload fun(target: table, soupName: string, success: (fun(sync: tureen.SyncState): any)?, failure: tureen.Failure?): integer?
+---@overload fun(storeConfig: boolean|tureen.StoreConfig, target: table, soupName: string, options: tureen.SyncOptions?, syncName: string?, success: (fun(sync: tureen.SyncState): any)?, failure: tureen.Failure?): integer?
+---@overload fun(storeConfig: boolean|tureen.StoreConfig, target: table, soupName: string, options: tureen.SyncOptions?, success: (fun(sync: tureen.SyncState): any)?, failure: tureen.Failure?): integer?
+---@overload fun(storeConfig: boolean|tureen.StoreConfig, target: table, soupName: string, success: (fun(sync: tureen.SyncState): any)?, failure: tureen.Failure?): integer?
 function mobilesync.createSyncDown(target, soupName, options, syncName, success, failure) end
 
 --- Saves a sync up without running it.
@@ -623,95 +633,95 @@ function mobilesync.createSyncDown(target, soupName, options, syncName, success,
 ---@param soupName string
 ---@param options tureen.SyncOptions
 ---@param syncName string?
----@param success fun(sync: tureen.SyncState)?
+---@param success (fun(sync: tureen.SyncState): any)?
 ---@param failure tureen.Failure?
 ---@return integer? id  for tureen.cancel
----@overload fun(target: tureen.SyncUpTarget?, soupName: string, options: tureen.SyncOptions, success: fun(sync: tureen.SyncState)?, failure: tureen.Failure?): integer?
----@overload fun(soupName: string, options: tureen.SyncOptions, syncName: string?, success: fun(sync: tureen.SyncState)?, failure: tureen.Failure?): integer?
----@overload fun(soupName: string, options: tureen.SyncOptions, success: fun(sync: tureen.SyncState)?, failure: tureen.Failure?): integer?
----@overload fun(storeConfig: boolean|tureen.StoreConfig, target: tureen.SyncUpTarget?, soupName: string, options: tureen.SyncOptions, syncName: string?, success: fun(sync: tureen.SyncState)?, failure: tureen.Failure?): integer?
----@overload fun(storeConfig: boolean|tureen.StoreConfig, target: tureen.SyncUpTarget?, soupName: string, options: tureen.SyncOptions, success: fun(sync: tureen.SyncState)?, failure: tureen.Failure?): integer?
----@overload fun(storeConfig: boolean|tureen.StoreConfig, soupName: string, options: tureen.SyncOptions, syncName: string?, success: fun(sync: tureen.SyncState)?, failure: tureen.Failure?): integer?
----@overload fun(storeConfig: boolean|tureen.StoreConfig, soupName: string, options: tureen.SyncOptions, success: fun(sync: tureen.SyncState)?, failure: tureen.Failure?): integer?
+---@overload fun(target: tureen.SyncUpTarget?, soupName: string, options: tureen.SyncOptions, success: (fun(sync: tureen.SyncState): any)?, failure: tureen.Failure?): integer?
+---@overload fun(soupName: string, options: tureen.SyncOptions, syncName: string?, success: (fun(sync: tureen.SyncState): any)?, failure: tureen.Failure?): integer?
+---@overload fun(soupName: string, options: tureen.SyncOptions, success: (fun(sync: tureen.SyncState): any)?, failure: tureen.Failure?): integer?
+---@overload fun(storeConfig: boolean|tureen.StoreConfig, target: tureen.SyncUpTarget?, soupName: string, options: tureen.SyncOptions, syncName: string?, success: (fun(sync: tureen.SyncState): any)?, failure: tureen.Failure?): integer?
+---@overload fun(storeConfig: boolean|tureen.StoreConfig, target: tureen.SyncUpTarget?, soupName: string, options: tureen.SyncOptions, success: (fun(sync: tureen.SyncState): any)?, failure: tureen.Failure?): integer?
+---@overload fun(storeConfig: boolean|tureen.StoreConfig, soupName: string, options: tureen.SyncOptions, syncName: string?, success: (fun(sync: tureen.SyncState): any)?, failure: tureen.Failure?): integer?
+---@overload fun(storeConfig: boolean|tureen.StoreConfig, soupName: string, options: tureen.SyncOptions, success: (fun(sync: tureen.SyncState): any)?, failure: tureen.Failure?): integer?
 function mobilesync.createSyncUp(target, soupName, options, syncName, success, failure) end
 
 --- Whether a saved sync has a name.
 ---@param syncName string
----@param success fun(isThere: boolean)?
+---@param success (fun(isThere: boolean): any)?
 ---@param failure tureen.Failure?
 ---@return integer? id  for tureen.cancel
----@overload fun(storeConfig: boolean|tureen.StoreConfig, syncName: string, success: fun(isThere: boolean)?, failure: tureen.Failure?): integer?
+---@overload fun(storeConfig: boolean|tureen.StoreConfig, syncName: string, success: (fun(isThere: boolean): any)?, failure: tureen.Failure?): integer?
 function mobilesync.hasSyncWithName(syncName, success, failure) end
 
 --- Refuses syncs from now on and ends those that run at their next page or batch.
----@param success fun(ok: "OK")?
+---@param success (fun(ok: "OK"): any)?
 ---@param failure tureen.Failure?
 ---@return integer? id  for tureen.cancel
----@overload fun(storeConfig: boolean|tureen.StoreConfig, success: fun(ok: "OK")?, failure: tureen.Failure?): integer?
+---@overload fun(storeConfig: boolean|tureen.StoreConfig, success: (fun(ok: "OK"): any)?, failure: tureen.Failure?): integer?
 function mobilesync.stop(success, failure) end
 
 --- Whether something still runs after stop.
----@param success fun(isStopping: boolean)?
+---@param success (fun(isStopping: boolean): any)?
 ---@param failure tureen.Failure?
 ---@return integer? id  for tureen.cancel
----@overload fun(storeConfig: boolean|tureen.StoreConfig, success: fun(isStopping: boolean)?, failure: tureen.Failure?): integer?
+---@overload fun(storeConfig: boolean|tureen.StoreConfig, success: (fun(isStopping: boolean): any)?, failure: tureen.Failure?): integer?
 function mobilesync.isStopping(success, failure) end
 
 --- Whether nothing runs any more after stop.
----@param success fun(isStopped: boolean)?
+---@param success (fun(isStopped: boolean): any)?
 ---@param failure tureen.Failure?
 ---@return integer? id  for tureen.cancel
----@overload fun(storeConfig: boolean|tureen.StoreConfig, success: fun(isStopped: boolean)?, failure: tureen.Failure?): integer?
+---@overload fun(storeConfig: boolean|tureen.StoreConfig, success: (fun(isStopped: boolean): any)?, failure: tureen.Failure?): integer?
 function mobilesync.isStopped(success, failure) end
 
 --- Takes syncs again after stop.
 ---@param options {restartStopped: boolean?}?
----@param success fun(states: tureen.SyncState[])?
+---@param success (fun(states: tureen.SyncState[]): any)?
 ---@param failure tureen.Failure?
 ---@return integer? id  for tureen.cancel
----@overload fun(success: fun(states: tureen.SyncState[])?, failure: tureen.Failure?): integer?
----@overload fun(storeConfig: boolean|tureen.StoreConfig, options: {restartStopped: boolean?}?, success: fun(states: tureen.SyncState[])?, failure: tureen.Failure?): integer?
----@overload fun(storeConfig: boolean|tureen.StoreConfig, success: fun(states: tureen.SyncState[])?, failure: tureen.Failure?): integer?
+---@overload fun(success: (fun(states: tureen.SyncState[]): any)?, failure: tureen.Failure?): integer?
+---@overload fun(storeConfig: boolean|tureen.StoreConfig, options: {restartStopped: boolean?}?, success: (fun(states: tureen.SyncState[]): any)?, failure: tureen.Failure?): integer?
+---@overload fun(storeConfig: boolean|tureen.StoreConfig, success: (fun(states: tureen.SyncState[]): any)?, failure: tureen.Failure?): integer?
 function mobilesync.restart(options, success, failure) end
 
 --- What the server knows of a type, cached in the soup sfdcMetadata.
 ---@param sobjectType string
 ---@param fetchMode ("CACHE_ONLY"|"CACHE_FIRST"|"SERVER_FIRST")?
----@param success fun(metadata: table|lightuserdata)?
+---@param success (fun(metadata: table|lightuserdata): any)?
 ---@param failure tureen.Failure?
 ---@return integer? id  for tureen.cancel
----@overload fun(sobjectType: string, success: fun(metadata: table|lightuserdata)?, failure: tureen.Failure?): integer?
----@overload fun(storeConfig: boolean|tureen.StoreConfig, sobjectType: string, fetchMode: ("CACHE_ONLY"|"CACHE_FIRST"|"SERVER_FIRST")?, success: fun(metadata: table|lightuserdata)?, failure: tureen.Failure?): integer?
----@overload fun(storeConfig: boolean|tureen.StoreConfig, sobjectType: string, success: fun(metadata: table|lightuserdata)?, failure: tureen.Failure?): integer?
+---@overload fun(sobjectType: string, success: (fun(metadata: table|lightuserdata): any)?, failure: tureen.Failure?): integer?
+---@overload fun(storeConfig: boolean|tureen.StoreConfig, sobjectType: string, fetchMode: ("CACHE_ONLY"|"CACHE_FIRST"|"SERVER_FIRST")?, success: (fun(metadata: table|lightuserdata): any)?, failure: tureen.Failure?): integer?
+---@overload fun(storeConfig: boolean|tureen.StoreConfig, sobjectType: string, success: (fun(metadata: table|lightuserdata): any)?, failure: tureen.Failure?): integer?
 function mobilesync.fetchMetadata(sobjectType, fetchMode, success, failure) end
 
 --- How a type is laid out for the user, cached in the soup sfdcLayouts.
 ---@param layout {sobjectType: string, formFactor: string?, layoutType: string?, mode: string?, recordTypeId: string?}
 ---@param fetchMode ("CACHE_ONLY"|"CACHE_FIRST"|"SERVER_FIRST")?
----@param success fun(layout: table|lightuserdata)?
+---@param success (fun(layout: table|lightuserdata): any)?
 ---@param failure tureen.Failure?
 ---@return integer? id  for tureen.cancel
----@overload fun(layout: {sobjectType: string, formFactor: string?, layoutType: string?, mode: string?, recordTypeId: string?}, success: fun(layout: table|lightuserdata)?, failure: tureen.Failure?): integer?
----@overload fun(storeConfig: boolean|tureen.StoreConfig, layout: {sobjectType: string, formFactor: string?, layoutType: string?, mode: string?, recordTypeId: string?}, fetchMode: ("CACHE_ONLY"|"CACHE_FIRST"|"SERVER_FIRST")?, success: fun(layout: table|lightuserdata)?, failure: tureen.Failure?): integer?
----@overload fun(storeConfig: boolean|tureen.StoreConfig, layout: {sobjectType: string, formFactor: string?, layoutType: string?, mode: string?, recordTypeId: string?}, success: fun(layout: table|lightuserdata)?, failure: tureen.Failure?): integer?
+---@overload fun(layout: {sobjectType: string, formFactor: string?, layoutType: string?, mode: string?, recordTypeId: string?}, success: (fun(layout: table|lightuserdata): any)?, failure: tureen.Failure?): integer?
+---@overload fun(storeConfig: boolean|tureen.StoreConfig, layout: {sobjectType: string, formFactor: string?, layoutType: string?, mode: string?, recordTypeId: string?}, fetchMode: ("CACHE_ONLY"|"CACHE_FIRST"|"SERVER_FIRST")?, success: (fun(layout: table|lightuserdata): any)?, failure: tureen.Failure?): integer?
+---@overload fun(storeConfig: boolean|tureen.StoreConfig, layout: {sobjectType: string, formFactor: string?, layoutType: string?, mode: string?, recordTypeId: string?}, success: (fun(layout: table|lightuserdata): any)?, failure: tureen.Failure?): integer?
 function mobilesync.fetchLayout(layout, fetchMode, success, failure) end
 
 --- The entries that both sides changed and nobody has resolved.
 ---@param filter {soupName: string?, entryId: integer?, syncId: integer?, syncName: string?}?
----@param success fun(conflicts: tureen.SyncConflict[])?
+---@param success (fun(conflicts: tureen.SyncConflict[]): any)?
 ---@param failure tureen.Failure?
 ---@return integer? id  for tureen.cancel
----@overload fun(success: fun(conflicts: tureen.SyncConflict[])?, failure: tureen.Failure?): integer?
----@overload fun(storeConfig: boolean|tureen.StoreConfig, filter: {soupName: string?, entryId: integer?, syncId: integer?, syncName: string?}?, success: fun(conflicts: tureen.SyncConflict[])?, failure: tureen.Failure?): integer?
----@overload fun(storeConfig: boolean|tureen.StoreConfig, success: fun(conflicts: tureen.SyncConflict[])?, failure: tureen.Failure?): integer?
+---@overload fun(success: (fun(conflicts: tureen.SyncConflict[]): any)?, failure: tureen.Failure?): integer?
+---@overload fun(storeConfig: boolean|tureen.StoreConfig, filter: {soupName: string?, entryId: integer?, syncId: integer?, syncName: string?}?, success: (fun(conflicts: tureen.SyncConflict[]): any)?, failure: tureen.Failure?): integer?
+---@overload fun(storeConfig: boolean|tureen.StoreConfig, success: (fun(conflicts: tureen.SyncConflict[]): any)?, failure: tureen.Failure?): integer?
 function mobilesync.getConflicts(filter, success, failure) end
 
 --- Ends a conflict. What is left to send goes with the next sync up.
 ---@param conflict {soupName: string, entryId: integer, resolution: "local"|"server"|nil, record: table?}
----@param success fun(entry: table|lightuserdata)?
+---@param success (fun(entry: table|lightuserdata): any)?
 ---@param failure tureen.Failure?
 ---@return integer? id  for tureen.cancel
----@overload fun(storeConfig: boolean|tureen.StoreConfig, conflict: {soupName: string, entryId: integer, resolution: "local"|"server"|nil, record: table?}, success: fun(entry: table|lightuserdata)?, failure: tureen.Failure?): integer?
+---@overload fun(storeConfig: boolean|tureen.StoreConfig, conflict: {soupName: string, entryId: integer, resolution: "local"|"server"|nil, record: table?}, success: (fun(entry: table|lightuserdata): any)?, failure: tureen.Failure?): integer?
 function mobilesync.resolveConflict(conflict, success, failure) end
 
 --- The function behind `options.resolver` of syncs with mergeMode MERGE: it gets a conflict and gives the record as it
@@ -742,7 +752,7 @@ local network = {}
 
 --- A request with the org's session. The model's ten positions are taken as well (callbacks third and fourth).
 ---@param options tureen.RequestOptions
----@param success fun(body: any)?
+---@param success (fun(body: any): any)?
 ---@param failure tureen.Failure?
 ---@return integer? id
 function network.sendRequest(options, success, failure) end
@@ -757,32 +767,32 @@ function network.bytes(result) end
 local oauth = {}
 
 --- The session in use.
----@param success fun(credentials: tureen.Credentials)?
+---@param success (fun(credentials: tureen.Credentials): any)?
 ---@param failure tureen.Failure?
 ---@return integer? id  for tureen.cancel
 function oauth.getAuthCredentials(success, failure) end
 
 --- Signs in; who is signed in gets a new token.
----@param success fun(credentials: tureen.Credentials)?
+---@param success (fun(credentials: tureen.Credentials): any)?
 ---@param failure tureen.Failure?
 ---@return integer? id  for tureen.cancel
 function oauth.authenticate(success, failure) end
 
 --- Ends the session; requests fail until authenticate. The login host is asked once to revoke the token; when it cannot
 --- be reached, that is logged and the token lives until it expires. Stores stay.
----@param success fun(ok: "OK")?
+---@param success (fun(ok: "OK"): any)?
 ---@param failure tureen.Failure?
 ---@return integer? id  for tureen.cancel
 function oauth.logoutCurrentUser(success, failure) end
 
 --- The page an app begins with.
----@param success fun(url: string)?
+---@param success (fun(url: string): any)?
 ---@param failure tureen.Failure?
 ---@return integer? id  for tureen.cancel
 function oauth.getAppHomeUrl(success, failure) end
 
 --- The same as logoutCurrentUser.
----@param success fun(ok: "OK")?
+---@param success (fun(ok: "OK"): any)?
 ---@param failure tureen.Failure?
 ---@return integer? id  for tureen.cancel
 function oauth.logout(success, failure) end
@@ -817,10 +827,10 @@ local sandbox = {}
 ---@param type string
 ---@param fields table
 ---@param after tureen.sandbox.Moment?
----@param success fun(payload: any)?
+---@param success (fun(payload: any): any)?
 ---@param failure tureen.Failure?
 ---@return integer? id  for tureen.cancel
----@overload fun(type: string, fields: table, success: fun(payload: any)?, failure: tureen.Failure?): integer?
+---@overload fun(type: string, fields: table, success: (fun(payload: any): any)?, failure: tureen.Failure?): integer?
 function sandbox.create(type, fields, after, success, failure) end
 
 --- Somebody else changes a record.
@@ -828,106 +838,106 @@ function sandbox.create(type, fields, after, success, failure) end
 ---@param id string
 ---@param fields table
 ---@param after tureen.sandbox.Moment?
----@param success fun(payload: any)?
+---@param success (fun(payload: any): any)?
 ---@param failure tureen.Failure?
 ---@return integer? id  for tureen.cancel
----@overload fun(type: string, id: string, fields: table, success: fun(payload: any)?, failure: tureen.Failure?): integer?
+---@overload fun(type: string, id: string, fields: table, success: (fun(payload: any): any)?, failure: tureen.Failure?): integer?
 function sandbox.update(type, id, fields, after, success, failure) end
 
 --- Somebody else deletes a record.
 ---@param type string
 ---@param id string
 ---@param after tureen.sandbox.Moment?
----@param success fun(payload: any)?
+---@param success (fun(payload: any): any)?
 ---@param failure tureen.Failure?
 ---@return integer? id  for tureen.cancel
----@overload fun(type: string, id: string, success: fun(payload: any)?, failure: tureen.Failure?): integer?
+---@overload fun(type: string, id: string, success: (fun(payload: any): any)?, failure: tureen.Failure?): integer?
 function sandbox.delete(type, id, after, success, failure) end
 
 --- The records the org has, past its session and its faults.
 ---@param soql string
----@param success fun(payload: any)?
+---@param success (fun(payload: any): any)?
 ---@param failure tureen.Failure?
 ---@return integer? id  for tureen.cancel
 function sandbox.query(soql, success, failure) end
 
 --- Adds a rule, or several; its id, or a list of them.
 ---@param rule tureen.sandbox.Rule|{rules: tureen.sandbox.Rule[]}
----@param success fun(payload: any)?
+---@param success (fun(payload: any): any)?
 ---@param failure tureen.Failure?
 ---@return integer? id  for tureen.cancel
 function sandbox.addFault(rule, success, failure) end
 
 --- Whether there was such a rule.
 ---@param id integer
----@param success fun(payload: any)?
+---@param success (fun(payload: any): any)?
 ---@param failure tureen.Failure?
 ---@return integer? id  for tureen.cancel
 function sandbox.removeFault(id, success, failure) end
 
 --- The rules and the seed.
----@param success fun(payload: any)?
+---@param success (fun(payload: any): any)?
 ---@param failure tureen.Failure?
 ---@return integer? id  for tureen.cancel
 function sandbox.faults(success, failure) end
 
 --- Takes all rules away.
----@param success fun(payload: any)?
+---@param success (fun(payload: any): any)?
 ---@param failure tureen.Failure?
 ---@return integer? id  for tureen.cancel
 function sandbox.clearFaults(success, failure) end
 
 --- Counts and chance begin again.
 ---@param seed integer?
----@param success fun(payload: any)?
+---@param success (fun(payload: any): any)?
 ---@param failure tureen.Failure?
 ---@return integer? id  for tureen.cancel
----@overload fun(success: fun(payload: any)?, failure: tureen.Failure?): integer?
+---@overload fun(success: (fun(payload: any): any)?, failure: tureen.Failure?): integer?
 function sandbox.resetFaults(seed, success, failure) end
 
 --- Every kind with its parameters.
----@param success fun(payload: any)?
+---@param success (fun(payload: any): any)?
 ---@param failure tureen.Failure?
 ---@return integer? id  for tureen.cancel
 function sandbox.faultKinds(success, failure) end
 
 --- What the org was asked, oldest first.
 ---@param filter {since: integer?, method: string?, path: string?, fault: string?}?
----@param success fun(payload: any)?
+---@param success (fun(payload: any): any)?
 ---@param failure tureen.Failure?
 ---@return integer? id  for tureen.cancel
----@overload fun(success: fun(payload: any)?, failure: tureen.Failure?): integer?
+---@overload fun(success: (fun(payload: any): any)?, failure: tureen.Failure?): integer?
 function sandbox.requests(filter, success, failure) end
 
 --- Forgets what the org was asked.
----@param success fun(payload: any)?
+---@param success (fun(payload: any): any)?
 ---@param failure tureen.Failure?
 ---@return integer? id  for tureen.cancel
 function sandbox.clearRequests(success, failure) end
 
 --- The org's time, in seconds since 1970 UTC.
 ---@param change {hold: boolean?, advance: integer?, set: integer?}?
----@param success fun(payload: any)?
+---@param success (fun(payload: any): any)?
 ---@param failure tureen.Failure?
 ---@return integer? id  for tureen.cancel
----@overload fun(success: fun(payload: any)?, failure: tureen.Failure?): integer?
+---@overload fun(success: (fun(payload: any): any)?, failure: tureen.Failure?): integer?
 function sandbox.clock(change, success, failure) end
 
 --- Every access token ends.
----@param success fun(payload: any)?
+---@param success (fun(payload: any): any)?
 ---@param failure tureen.Failure?
 ---@return integer? id  for tureen.cancel
 function sandbox.expireSessions(success, failure) end
 
 --- Every open query locator is forgotten.
----@param success fun(payload: any)?
+---@param success (fun(payload: any): any)?
 ---@param failure tureen.Failure?
 ---@return integer? id  for tureen.cancel
 function sandbox.expireLocators(success, failure) end
 
 --- One token ends.
 ---@param token string
----@param success fun(payload: any)?
+---@param success (fun(payload: any): any)?
 ---@param failure tureen.Failure?
 ---@return integer? id  for tureen.cancel
 function sandbox.revokeToken(token, success, failure) end
@@ -937,21 +947,21 @@ function sandbox.revokeToken(token, success, failure) end
 local sdkinfo = {}
 
 --- What this core is, and what it can do.
----@param success fun(info: tureen.SDKInfo)?
+---@param success (fun(info: tureen.SDKInfo): any)?
 ---@param failure tureen.Failure?
 ---@return integer? id  for tureen.cancel
 function sdkinfo.getInfo(success, failure) end
 
 --- Says that the script uses a feature; the server sees the code in the User-Agent.
 ---@param feature string
----@param success fun(ok: "OK")?
+---@param success (fun(ok: "OK"): any)?
 ---@param failure tureen.Failure?
 ---@return integer? id  for tureen.cancel
 function sdkinfo.registerAppFeature(feature, success, failure) end
 
 --- Takes a feature back.
 ---@param feature string
----@param success fun(ok: "OK")?
+---@param success (fun(ok: "OK"): any)?
 ---@param failure tureen.Failure?
 ---@return integer? id  for tureen.cancel
 function sdkinfo.unregisterAppFeature(feature, success, failure) end
@@ -961,31 +971,31 @@ function sdkinfo.unregisterAppFeature(feature, success, failure) end
 local sfaccountmanager = {}
 
 --- The accounts the host has.
----@param success fun(accounts: tureen.Account[])?
+---@param success (fun(accounts: tureen.Account[]): any)?
 ---@param failure tureen.Failure?
 ---@return integer? id  for tureen.cancel
 function sfaccountmanager.getUsers(success, failure) end
 
 --- Who is signed in.
----@param success fun(account: tureen.Account|lightuserdata)?
+---@param success (fun(account: tureen.Account|lightuserdata): any)?
 ---@param failure tureen.Failure?
 ---@return integer? id  for tureen.cancel
 function sfaccountmanager.getCurrentUser(success, failure) end
 
 --- Ends the session of an account; without one, of who is signed in.
 ---@param user {userId: string, orgId: string}?
----@param success fun(ok: "OK")?
+---@param success (fun(ok: "OK"): any)?
 ---@param failure tureen.Failure?
 ---@return integer? id  for tureen.cancel
----@overload fun(success: fun(ok: "OK")?, failure: tureen.Failure?): integer?
+---@overload fun(success: (fun(ok: "OK"): any)?, failure: tureen.Failure?): integer?
 function sfaccountmanager.logout(user, success, failure) end
 
 --- Makes an account the current one.
 ---@param user {userId: string, orgId: string}?
----@param success fun(ok: "OK")?
+---@param success (fun(ok: "OK"): any)?
 ---@param failure tureen.Failure?
 ---@return integer? id  for tureen.cancel
----@overload fun(success: fun(ok: "OK")?, failure: tureen.Failure?): integer?
+---@overload fun(success: (fun(ok: "OK"): any)?, failure: tureen.Failure?): integer?
 function sfaccountmanager.switchToUser(user, success, failure) end
 
 --- A record of a query with `lazy = true`: a field is parsed when it is read, an object in it is a record again. It
@@ -1005,26 +1015,26 @@ local smartstore = {}
 --- Creates a soup; one that exists stays as it is.
 ---@param soupName string
 ---@param indexSpecs tureen.SoupIndexSpec[]
----@param success fun(soupName: string)?
+---@param success (fun(soupName: string): any)?
 ---@param failure tureen.Failure?
 ---@return integer? id  for tureen.cancel
----@overload fun(storeConfig: boolean|tureen.StoreConfig, soupName: string, indexSpecs: tureen.SoupIndexSpec[], success: fun(soupName: string)?, failure: tureen.Failure?): integer?
+---@overload fun(storeConfig: boolean|tureen.StoreConfig, soupName: string, indexSpecs: tureen.SoupIndexSpec[], success: (fun(soupName: string): any)?, failure: tureen.Failure?): integer?
 function smartstore.registerSoup(soupName, indexSpecs, success, failure) end
 
 --- Whether there is such a soup.
 ---@param soupName string
----@param success fun(exists: boolean)?
+---@param success (fun(exists: boolean): any)?
 ---@param failure tureen.Failure?
 ---@return integer? id  for tureen.cancel
----@overload fun(storeConfig: boolean|tureen.StoreConfig, soupName: string, success: fun(exists: boolean)?, failure: tureen.Failure?): integer?
+---@overload fun(storeConfig: boolean|tureen.StoreConfig, soupName: string, success: (fun(exists: boolean): any)?, failure: tureen.Failure?): integer?
 function smartstore.soupExists(soupName, success, failure) end
 
 --- The index specs of a soup.
 ---@param soupName string
----@param success fun(indexSpecs: tureen.SoupIndexSpec[])?
+---@param success (fun(indexSpecs: tureen.SoupIndexSpec[]): any)?
 ---@param failure tureen.Failure?
 ---@return integer? id  for tureen.cancel
----@overload fun(storeConfig: boolean|tureen.StoreConfig, soupName: string, success: fun(indexSpecs: tureen.SoupIndexSpec[])?, failure: tureen.Failure?): integer?
+---@overload fun(storeConfig: boolean|tureen.StoreConfig, soupName: string, success: (fun(indexSpecs: tureen.SoupIndexSpec[]): any)?, failure: tureen.Failure?): integer?
 function smartstore.getSoupIndexSpecs(soupName, success, failure) end
 
 --- Gives a soup other index specs, in one step for everybody who looks: the old soup or the new one, also after a
@@ -1032,124 +1042,124 @@ function smartstore.getSoupIndexSpecs(soupName, success, failure) end
 ---@param soupName string
 ---@param indexSpecs tureen.SoupIndexSpec[]
 ---@param reIndexData boolean?
----@param success fun(soupName: string)?
+---@param success (fun(soupName: string): any)?
 ---@param failure tureen.Failure?
 ---@return integer? id  for tureen.cancel
----@overload fun(soupName: string, indexSpecs: tureen.SoupIndexSpec[], success: fun(soupName: string)?, failure: tureen.Failure?): integer?
----@overload fun(storeConfig: boolean|tureen.StoreConfig, soupName: string, indexSpecs: tureen.SoupIndexSpec[], reIndexData: boolean?, success: fun(soupName: string)?, failure: tureen.Failure?): integer?
----@overload fun(storeConfig: boolean|tureen.StoreConfig, soupName: string, indexSpecs: tureen.SoupIndexSpec[], success: fun(soupName: string)?, failure: tureen.Failure?): integer?
+---@overload fun(soupName: string, indexSpecs: tureen.SoupIndexSpec[], success: (fun(soupName: string): any)?, failure: tureen.Failure?): integer?
+---@overload fun(storeConfig: boolean|tureen.StoreConfig, soupName: string, indexSpecs: tureen.SoupIndexSpec[], reIndexData: boolean?, success: (fun(soupName: string): any)?, failure: tureen.Failure?): integer?
+---@overload fun(storeConfig: boolean|tureen.StoreConfig, soupName: string, indexSpecs: tureen.SoupIndexSpec[], success: (fun(soupName: string): any)?, failure: tureen.Failure?): integer?
 function smartstore.alterSoup(soupName, indexSpecs, reIndexData, success, failure) end
 
 --- Fills indexes from the entries, whose stamps and versions stay.
 ---@param soupName string
 ---@param paths string[]
----@param success fun(soupName: string)?
+---@param success (fun(soupName: string): any)?
 ---@param failure tureen.Failure?
 ---@return integer? id  for tureen.cancel
----@overload fun(storeConfig: boolean|tureen.StoreConfig, soupName: string, paths: string[], success: fun(soupName: string)?, failure: tureen.Failure?): integer?
+---@overload fun(storeConfig: boolean|tureen.StoreConfig, soupName: string, paths: string[], success: (fun(soupName: string): any)?, failure: tureen.Failure?): integer?
 function smartstore.reIndexSoup(soupName, paths, success, failure) end
 
 --- Removes a soup with its entries; fine when there is none.
 ---@param soupName string
----@param success fun(ok: "OK")?
+---@param success (fun(ok: "OK"): any)?
 ---@param failure tureen.Failure?
 ---@return integer? id  for tureen.cancel
----@overload fun(storeConfig: boolean|tureen.StoreConfig, soupName: string, success: fun(ok: "OK")?, failure: tureen.Failure?): integer?
+---@overload fun(storeConfig: boolean|tureen.StoreConfig, soupName: string, success: (fun(ok: "OK"): any)?, failure: tureen.Failure?): integer?
 function smartstore.removeSoup(soupName, success, failure) end
 
 --- Removes all entries of a soup.
 ---@param soupName string
----@param success fun(ok: "OK")?
+---@param success (fun(ok: "OK"): any)?
 ---@param failure tureen.Failure?
 ---@return integer? id  for tureen.cancel
----@overload fun(storeConfig: boolean|tureen.StoreConfig, soupName: string, success: fun(ok: "OK")?, failure: tureen.Failure?): integer?
+---@overload fun(storeConfig: boolean|tureen.StoreConfig, soupName: string, success: (fun(ok: "OK"): any)?, failure: tureen.Failure?): integer?
 function smartstore.clearSoup(soupName, success, failure) end
 
 --- Inserts or updates entries, all of them or none. `upsertSoupEntriesWithExternalId` sends another path.
 ---@param soupName string
 ---@param entries table[]
----@param success fun(entries: table[])?
+---@param success (fun(entries: table[]): any)?
 ---@param failure tureen.Failure?
 ---@return integer? id  for tureen.cancel
----@overload fun(storeConfig: boolean|tureen.StoreConfig, soupName: string, entries: table[], success: fun(entries: table[])?, failure: tureen.Failure?): integer?
+---@overload fun(storeConfig: boolean|tureen.StoreConfig, soupName: string, entries: table[], success: (fun(entries: table[]): any)?, failure: tureen.Failure?): integer?
 function smartstore.upsertSoupEntries(soupName, entries, success, failure) end
 
 --- Inserts or updates entries, all of them or none. `upsertSoupEntriesWithExternalId` sends another path.
 ---@param soupName string
 ---@param entries table[]
 ---@param externalIdPath string
----@param success fun(entries: table[])?
+---@param success (fun(entries: table[]): any)?
 ---@param failure tureen.Failure?
 ---@return integer? id  for tureen.cancel
----@overload fun(storeConfig: boolean|tureen.StoreConfig, soupName: string, entries: table[], externalIdPath: string, success: fun(entries: table[])?, failure: tureen.Failure?): integer?
+---@overload fun(storeConfig: boolean|tureen.StoreConfig, soupName: string, entries: table[], externalIdPath: string, success: (fun(entries: table[]): any)?, failure: tureen.Failure?): integer?
 function smartstore.upsertSoupEntriesWithExternalId(soupName, entries, externalIdPath, success, failure) end
 
 --- Entries by their ids; those that are not there are left out.
 ---@param soupName string
 ---@param entryIds integer[]
----@param success fun(entries: table[])?
+---@param success (fun(entries: table[]): any)?
 ---@param failure tureen.Failure?
 ---@return integer? id  for tureen.cancel
----@overload fun(storeConfig: boolean|tureen.StoreConfig, soupName: string, entryIds: integer[], success: fun(entries: table[])?, failure: tureen.Failure?): integer?
+---@overload fun(storeConfig: boolean|tureen.StoreConfig, soupName: string, entryIds: integer[], success: (fun(entries: table[]): any)?, failure: tureen.Failure?): integer?
 function smartstore.retrieveSoupEntries(soupName, entryIds, success, failure) end
 
 --- Removes entries by their ids, or those on the first page of a query. One of the two arguments is needed.
 ---@param soupName string
 ---@param entryIdsOrQuerySpec integer[]|tureen.QuerySpec
----@param success fun(ok: "OK")?
+---@param success (fun(ok: "OK"): any)?
 ---@param failure tureen.Failure?
 ---@return integer? id  for tureen.cancel
----@overload fun(storeConfig: boolean|tureen.StoreConfig, soupName: string, entryIdsOrQuerySpec: integer[]|tureen.QuerySpec, success: fun(ok: "OK")?, failure: tureen.Failure?): integer?
+---@overload fun(storeConfig: boolean|tureen.StoreConfig, soupName: string, entryIdsOrQuerySpec: integer[]|tureen.QuerySpec, success: (fun(ok: "OK"): any)?, failure: tureen.Failure?): integer?
 function smartstore.removeFromSoup(soupName, entryIdsOrQuerySpec, success, failure) end
 
 --- Opens a cursor on a query of one soup: exact, range, like or match.
 ---@param soupName string
 ---@param querySpec tureen.QuerySpec
----@param success fun(cursor: tureen.Cursor)?
+---@param success (fun(cursor: tureen.Cursor): any)?
 ---@param failure tureen.Failure?
 ---@return integer? id  for tureen.cancel
----@overload fun(storeConfig: boolean|tureen.StoreConfig, soupName: string, querySpec: tureen.QuerySpec, success: fun(cursor: tureen.Cursor)?, failure: tureen.Failure?): integer?
+---@overload fun(storeConfig: boolean|tureen.StoreConfig, soupName: string, querySpec: tureen.QuerySpec, success: (fun(cursor: tureen.Cursor): any)?, failure: tureen.Failure?): integer?
 function smartstore.querySoup(soupName, querySpec, success, failure) end
 
 --- Opens a cursor on a smart SQL statement.
 ---@param querySpec tureen.QuerySpec
----@param success fun(cursor: tureen.Cursor)?
+---@param success (fun(cursor: tureen.Cursor): any)?
 ---@param failure tureen.Failure?
 ---@return integer? id  for tureen.cancel
----@overload fun(storeConfig: boolean|tureen.StoreConfig, querySpec: tureen.QuerySpec, success: fun(cursor: tureen.Cursor)?, failure: tureen.Failure?): integer?
+---@overload fun(storeConfig: boolean|tureen.StoreConfig, querySpec: tureen.QuerySpec, success: (fun(cursor: tureen.Cursor): any)?, failure: tureen.Failure?): integer?
 function smartstore.runSmartQuery(querySpec, success, failure) end
 
 --- Another page of a cursor. `moveCursorToNextPage` and `moveCursorToPreviousPage` send it too.
 ---@param cursor tureen.Cursor
 ---@param index integer
----@param success fun(cursor: tureen.Cursor)?
+---@param success (fun(cursor: tureen.Cursor): any)?
 ---@param failure tureen.Failure?
 ---@return integer? id  for tureen.cancel
----@overload fun(storeConfig: boolean|tureen.StoreConfig, cursor: tureen.Cursor, index: integer, success: fun(cursor: tureen.Cursor)?, failure: tureen.Failure?): integer?
+---@overload fun(storeConfig: boolean|tureen.StoreConfig, cursor: tureen.Cursor, index: integer, success: (fun(cursor: tureen.Cursor): any)?, failure: tureen.Failure?): integer?
 function smartstore.moveCursorToPageIndex(cursor, index, success, failure) end
 
 --- The cursor on the next page; an error on the last one.
 ---@param cursor tureen.Cursor
----@param success fun(cursor: tureen.Cursor)?
+---@param success (fun(cursor: tureen.Cursor): any)?
 ---@param failure tureen.Failure?
 ---@return integer? id  for tureen.cancel
----@overload fun(storeConfig: boolean|tureen.StoreConfig, cursor: tureen.Cursor, success: fun(cursor: tureen.Cursor)?, failure: tureen.Failure?): integer?
+---@overload fun(storeConfig: boolean|tureen.StoreConfig, cursor: tureen.Cursor, success: (fun(cursor: tureen.Cursor): any)?, failure: tureen.Failure?): integer?
 function smartstore.moveCursorToNextPage(cursor, success, failure) end
 
 --- The cursor on the page before; an error on the first one.
 ---@param cursor tureen.Cursor
----@param success fun(cursor: tureen.Cursor)?
+---@param success (fun(cursor: tureen.Cursor): any)?
 ---@param failure tureen.Failure?
 ---@return integer? id  for tureen.cancel
----@overload fun(storeConfig: boolean|tureen.StoreConfig, cursor: tureen.Cursor, success: fun(cursor: tureen.Cursor)?, failure: tureen.Failure?): integer?
+---@overload fun(storeConfig: boolean|tureen.StoreConfig, cursor: tureen.Cursor, success: (fun(cursor: tureen.Cursor): any)?, failure: tureen.Failure?): integer?
 function smartstore.moveCursorToPreviousPage(cursor, success, failure) end
 
 --- Closes a cursor; fine when it is closed.
 ---@param cursor tureen.Cursor
----@param success fun(ok: "OK")?
+---@param success (fun(ok: "OK"): any)?
 ---@param failure tureen.Failure?
 ---@return integer? id  for tureen.cancel
----@overload fun(storeConfig: boolean|tureen.StoreConfig, cursor: tureen.Cursor, success: fun(ok: "OK")?, failure: tureen.Failure?): integer?
+---@overload fun(storeConfig: boolean|tureen.StoreConfig, cursor: tureen.Cursor, success: (fun(ok: "OK"): any)?, failure: tureen.Failure?): integer?
 function smartstore.closeCursor(cursor, success, failure) end
 
 --- Tells of committed changes until it is closed; need not be kept, and is not pending.
@@ -1162,46 +1172,46 @@ function smartstore.observe(soupNameOrQuerySpec, callback, error) end
 
 --- Ends an observer; nothing happens when there is none.
 ---@param observer tureen.Observer
----@param success fun(ok: "OK")?
+---@param success (fun(ok: "OK"): any)?
 ---@param failure tureen.Failure?
 ---@return integer? id  for tureen.cancel
----@overload fun(storeConfig: boolean|tureen.StoreConfig, observer: tureen.Observer, success: fun(ok: "OK")?, failure: tureen.Failure?): integer?
+---@overload fun(storeConfig: boolean|tureen.StoreConfig, observer: tureen.Observer, success: (fun(ok: "OK"): any)?, failure: tureen.Failure?): integer?
 function smartstore.closeObserver(observer, success, failure) end
 
 --- Size of the store on disk.
----@param success fun(bytes: integer)?
+---@param success (fun(bytes: integer): any)?
 ---@param failure tureen.Failure?
 ---@return integer? id  for tureen.cancel
----@overload fun(storeConfig: boolean|tureen.StoreConfig, success: fun(bytes: integer)?, failure: tureen.Failure?): integer?
+---@overload fun(storeConfig: boolean|tureen.StoreConfig, success: (fun(bytes: integer): any)?, failure: tureen.Failure?): integer?
 function smartstore.getDatabaseSize(success, failure) end
 
 --- Removes a store with all its soups.
----@param success fun(done: boolean)?
+---@param success (fun(done: boolean): any)?
 ---@param failure tureen.Failure?
 ---@return integer? id  for tureen.cancel
----@overload fun(storeConfig: boolean|tureen.StoreConfig, success: fun(done: boolean)?, failure: tureen.Failure?): integer?
+---@overload fun(storeConfig: boolean|tureen.StoreConfig, success: (fun(done: boolean): any)?, failure: tureen.Failure?): integer?
 function smartstore.removeStore(success, failure) end
 
 --- Lists the signed-in user's stores.
----@param success fun(stores: tureen.StoreConfig[])?
+---@param success (fun(stores: tureen.StoreConfig[]): any)?
 ---@param failure tureen.Failure?
 ---@return integer? id  for tureen.cancel
 function smartstore.getAllStores(success, failure) end
 
 --- Lists the shared stores.
----@param success fun(stores: tureen.StoreConfig[])?
+---@param success (fun(stores: tureen.StoreConfig[]): any)?
 ---@param failure tureen.Failure?
 ---@return integer? id  for tureen.cancel
 function smartstore.getAllGlobalStores(success, failure) end
 
 --- Removes the signed-in user's stores with all their soups.
----@param success fun(done: boolean)?
+---@param success (fun(done: boolean): any)?
 ---@param failure tureen.Failure?
 ---@return integer? id  for tureen.cancel
 function smartstore.removeAllStores(success, failure) end
 
 --- Removes the shared stores with all their soups.
----@param success fun(done: boolean)?
+---@param success (fun(done: boolean): any)?
 ---@param failure tureen.Failure?
 ---@return integer? id  for tureen.cancel
 function smartstore.removeAllGlobalStores(success, failure) end

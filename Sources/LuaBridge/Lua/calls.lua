@@ -57,8 +57,9 @@ end
 
 --- Gives up a call as far as that can be done: a sync stops at its next page, a request is broken off, and the call is
 --- answered all the same. Nothing happens when it was answered already.
----@param id integer  what `exec`, or the function that made the call, returned
+---@param id integer?  what `exec`, or the function that made the call, returned; nil, of a call that was refused, does nothing
 function M.cancel(id)
+  if id == nil or id == core.null then return end
   if math.type(id) ~= "integer" then
     core.raise("invalidArguments", ("cancel: argument 1 'id' must be an integer, got %s"):format(type(id)))
   end

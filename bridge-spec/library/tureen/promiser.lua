@@ -5,7 +5,7 @@
 ---@param object table
 ---@param method string
 ---@param name string?  what messages call the object
----@return fun(...: any): any, tureen.Error?
+---@return fun(...: any): any, tureen.Error
 local function promiser(object, method, name) end
 
 return promiser

@@ -3,7 +3,7 @@ import re
 
 BUILT_IN = {
     "any", "nil", "boolean", "string", "number", "integer", "table", "function", "thread", "userdata", "lightuserdata", "true",
-    "false", "T",
+    "false", "T", "self",
 }
 TOKEN = re.compile(r'\s*(?:("[^"]*")|(\.\.\.)|([A-Za-z_][\w.]*[A-Za-z0-9_]|[A-Za-z_])|(\[\])|([{}()\[\]<>:,|?]))')
 

@@ -83,7 +83,8 @@ def parameters_of(function):
         result.append((parameter["name"], kind, parameter.get("meaning", "")))
     if "answer" in function:
         answer = function["answer"]
-        success = ("success", f"fun({answer['name']}: {answer['type']})?", answer.get("meaning", ""))
+        # A callback may return what it likes, as `return next_step()` does; nobody looks at it.
+        success = ("success", f"(fun({answer['name']}: {answer['type']}): any)?", answer.get("meaning", ""))
         failure = ("failure", "tureen.Failure?", "")
         # The raw call has its callbacks in front.
         result = [success, failure] + result if is_raw(function) else result + [success, failure]
@@ -98,10 +99,10 @@ def summary_of(spec, function):
 
 
 def awaited(function):
-    """What a call returns that waits by itself."""
+    """What a call returns that waits by itself. No `?` for the error: whoever met a nil value may use it unasked."""
     answer = function["answer"]
     return [{"type": f"{answer['type']}|nil", "name": answer["name"], "meaning": "what success gets, inside a task"},
-            {"type": "tureen.Error?", "name": "err"}]
+            {"type": "tureen.Error", "name": "err", "meaning": "nil when it went well"}]
 
 
 def returns_of(function):
@@ -137,8 +138,26 @@ def overloads(function, owner):
         yield f"---@overload fun({listed})" + (f": {returned}" if returned else "")
 
 
+def gives_itself(function):
+    """Whether a method gives an object of the class it was called on, which may be one that a script made."""
+    values = function.get("returns", []) + [function.get("answer", {})]
+    return any(value.get("type") == "self" for value in values)
+
+
+def of_class(function, name):
+    """The function with this type in place of `self`."""
+    def named(value):
+        return {**value, "type": name} if value["type"] == "self" else value
+
+    changed = {"returns": [named(value) for value in function["returns"]]} if "returns" in function else {}
+    return {**function, **changed, **({"answer": named(function["answer"])} if "answer" in function else {})}
+
+
 def definition(spec, table, separator, name, function, owner=""):
     lines = wrapped(summary_of(spec, function))
+    if gives_itself(function):
+        function, owner = of_class(function, "T"), "T"
+        lines += ["---@generic T", "---@param self T"]
     parameters = parameters_of(function)
     if any(parameter[1].startswith("T") and len(parameter[1]) < 3 for parameter in parameters):
         lines.append("---@generic T: table")
@@ -223,7 +242,7 @@ def function_text(spec, module, name):
 def text(spec, file):
     lines = [f"---@meta {'tureen' if file == 'tureen' else 'tureen.force'}", HEAD[file], MADE, ""]
     if file == "tureen":
-        lines += ["---@alias tureen.Success fun(payload: any)", "---@alias tureen.Failure fun(err: tureen.Error)", ""]
+        lines += ["---@alias tureen.Success fun(payload: any): any", "---@alias tureen.Failure fun(err: tureen.Error): any", ""]
         lines += shared_types(spec)
     first = ["tureen"] if file == "tureen" else list(FORCE)
     others = [] if file == "force" else [name for name in spec.modules if name not in FORCE and name != "tureen"]

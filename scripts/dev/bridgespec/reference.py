@@ -62,18 +62,32 @@ def function_lines(spec, module, owner, separator, name, function):
     return lines + [""]
 
 
+def listed_fields(fields):
+    return [f"- {code(name)}: {code(field['type'])}" + (f"; {field['meaning']}" if field.get("meaning") else "")
+            for name, field in fields.items()]
+
+
+def class_lines(name, kind):
+    """What an object of a class holds; its methods follow."""
+    if "fields" not in kind:
+        return []
+    parent = f" Has the fields of {code(kind['parent'])}, too." if "parent" in kind else ""
+    return [f"#### `{name}`", "", f"{kind.get('summary', '')}{parent}".strip(), "", *listed_fields(kind["fields"]), ""]
+
+
 def module_lines(spec, module):
     lines = [f"## {class_of(module)}", "", module["summary"], "", "`require` finds it as " +
              ", ".join(code(name) for name in module["require"]) + ".", ""]
     if "client" in module:
         client = module["client"]
         lines += [", ".join(code(name) for name in client["require"]) + f": {client['summary']}", ""]
-    for name, field in module.get("fields", {}).items():
-        lines.append(f"- {code(name)}: {code(field['type'])}" + (f"; {field['meaning']}" if field.get("meaning") else ""))
-    if module.get("fields"):
-        lines.append("")
+    if "fields" in module:
+        lines += listed_fields(module["fields"]) + [""]
+    described = {owner: [] for owner in ["", *module.get("classes", {})]}
     for owner, separator, name, function in functions(module):
-        lines += function_lines(spec, module, owner, separator, name, function)
+        described[owner] += function_lines(spec, module, owner, separator, name, function)
+    for owner, functions_of in described.items():
+        lines += (class_lines(owner, module["classes"][owner]) if owner else []) + functions_of
     return lines
 
 

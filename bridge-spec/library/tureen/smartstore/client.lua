@@ -10,22 +10,22 @@ local client = {}
 ---@param soupName string
 ---@param indexSpecs tureen.SoupIndexSpec[]
 ---@return string|nil soupName  what success gets, inside a task
----@return tureen.Error? err
----@overload fun(storeConfig: boolean|tureen.StoreConfig, soupName: string, indexSpecs: tureen.SoupIndexSpec[]): string|nil, tureen.Error?
+---@return tureen.Error err  nil when it went well
+---@overload fun(storeConfig: boolean|tureen.StoreConfig, soupName: string, indexSpecs: tureen.SoupIndexSpec[]): string|nil, tureen.Error
 function client.registerSoup(soupName, indexSpecs) end
 
 --- Whether there is such a soup.
 ---@param soupName string
 ---@return boolean|nil exists  what success gets, inside a task
----@return tureen.Error? err
----@overload fun(storeConfig: boolean|tureen.StoreConfig, soupName: string): boolean|nil, tureen.Error?
+---@return tureen.Error err  nil when it went well
+---@overload fun(storeConfig: boolean|tureen.StoreConfig, soupName: string): boolean|nil, tureen.Error
 function client.soupExists(soupName) end
 
 --- The index specs of a soup.
 ---@param soupName string
 ---@return tureen.SoupIndexSpec[]|nil indexSpecs  what success gets, inside a task
----@return tureen.Error? err
----@overload fun(storeConfig: boolean|tureen.StoreConfig, soupName: string): tureen.SoupIndexSpec[]|nil, tureen.Error?
+---@return tureen.Error err  nil when it went well
+---@overload fun(storeConfig: boolean|tureen.StoreConfig, soupName: string): tureen.SoupIndexSpec[]|nil, tureen.Error
 function client.getSoupIndexSpecs(soupName) end
 
 --- Gives a soup other index specs, in one step for everybody who looks: the old soup or the new one, also after a
@@ -34,38 +34,38 @@ function client.getSoupIndexSpecs(soupName) end
 ---@param indexSpecs tureen.SoupIndexSpec[]
 ---@param reIndexData boolean?
 ---@return string|nil soupName  what success gets, inside a task
----@return tureen.Error? err
----@overload fun(storeConfig: boolean|tureen.StoreConfig, soupName: string, indexSpecs: tureen.SoupIndexSpec[], reIndexData: boolean?): string|nil, tureen.Error?
+---@return tureen.Error err  nil when it went well
+---@overload fun(storeConfig: boolean|tureen.StoreConfig, soupName: string, indexSpecs: tureen.SoupIndexSpec[], reIndexData: boolean?): string|nil, tureen.Error
 function client.alterSoup(soupName, indexSpecs, reIndexData) end
 
 --- Fills indexes from the entries, whose stamps and versions stay.
 ---@param soupName string
 ---@param paths string[]
 ---@return string|nil soupName  what success gets, inside a task
----@return tureen.Error? err
----@overload fun(storeConfig: boolean|tureen.StoreConfig, soupName: string, paths: string[]): string|nil, tureen.Error?
+---@return tureen.Error err  nil when it went well
+---@overload fun(storeConfig: boolean|tureen.StoreConfig, soupName: string, paths: string[]): string|nil, tureen.Error
 function client.reIndexSoup(soupName, paths) end
 
 --- Removes a soup with its entries; fine when there is none.
 ---@param soupName string
 ---@return "OK"|nil ok  what success gets, inside a task
----@return tureen.Error? err
----@overload fun(storeConfig: boolean|tureen.StoreConfig, soupName: string): "OK"|nil, tureen.Error?
+---@return tureen.Error err  nil when it went well
+---@overload fun(storeConfig: boolean|tureen.StoreConfig, soupName: string): "OK"|nil, tureen.Error
 function client.removeSoup(soupName) end
 
 --- Removes all entries of a soup.
 ---@param soupName string
 ---@return "OK"|nil ok  what success gets, inside a task
----@return tureen.Error? err
----@overload fun(storeConfig: boolean|tureen.StoreConfig, soupName: string): "OK"|nil, tureen.Error?
+---@return tureen.Error err  nil when it went well
+---@overload fun(storeConfig: boolean|tureen.StoreConfig, soupName: string): "OK"|nil, tureen.Error
 function client.clearSoup(soupName) end
 
 --- Inserts or updates entries, all of them or none. `upsertSoupEntriesWithExternalId` sends another path.
 ---@param soupName string
 ---@param entries table[]
 ---@return table[]|nil entries  what success gets, inside a task
----@return tureen.Error? err
----@overload fun(storeConfig: boolean|tureen.StoreConfig, soupName: string, entries: table[]): table[]|nil, tureen.Error?
+---@return tureen.Error err  nil when it went well
+---@overload fun(storeConfig: boolean|tureen.StoreConfig, soupName: string, entries: table[]): table[]|nil, tureen.Error
 function client.upsertSoupEntries(soupName, entries) end
 
 --- Inserts or updates entries, all of them or none. `upsertSoupEntriesWithExternalId` sends another path.
@@ -73,107 +73,107 @@ function client.upsertSoupEntries(soupName, entries) end
 ---@param entries table[]
 ---@param externalIdPath string
 ---@return table[]|nil entries  what success gets, inside a task
----@return tureen.Error? err
----@overload fun(storeConfig: boolean|tureen.StoreConfig, soupName: string, entries: table[], externalIdPath: string): table[]|nil, tureen.Error?
+---@return tureen.Error err  nil when it went well
+---@overload fun(storeConfig: boolean|tureen.StoreConfig, soupName: string, entries: table[], externalIdPath: string): table[]|nil, tureen.Error
 function client.upsertSoupEntriesWithExternalId(soupName, entries, externalIdPath) end
 
 --- Entries by their ids; those that are not there are left out.
 ---@param soupName string
 ---@param entryIds integer[]
 ---@return table[]|nil entries  what success gets, inside a task
----@return tureen.Error? err
----@overload fun(storeConfig: boolean|tureen.StoreConfig, soupName: string, entryIds: integer[]): table[]|nil, tureen.Error?
+---@return tureen.Error err  nil when it went well
+---@overload fun(storeConfig: boolean|tureen.StoreConfig, soupName: string, entryIds: integer[]): table[]|nil, tureen.Error
 function client.retrieveSoupEntries(soupName, entryIds) end
 
 --- Removes entries by their ids, or those on the first page of a query. One of the two arguments is needed.
 ---@param soupName string
 ---@param entryIdsOrQuerySpec integer[]|tureen.QuerySpec
 ---@return "OK"|nil ok  what success gets, inside a task
----@return tureen.Error? err
----@overload fun(storeConfig: boolean|tureen.StoreConfig, soupName: string, entryIdsOrQuerySpec: integer[]|tureen.QuerySpec): "OK"|nil, tureen.Error?
+---@return tureen.Error err  nil when it went well
+---@overload fun(storeConfig: boolean|tureen.StoreConfig, soupName: string, entryIdsOrQuerySpec: integer[]|tureen.QuerySpec): "OK"|nil, tureen.Error
 function client.removeFromSoup(soupName, entryIdsOrQuerySpec) end
 
 --- Opens a cursor on a query of one soup: exact, range, like or match.
 ---@param soupName string
 ---@param querySpec tureen.QuerySpec
 ---@return tureen.Cursor|nil cursor  what success gets, inside a task
----@return tureen.Error? err
----@overload fun(storeConfig: boolean|tureen.StoreConfig, soupName: string, querySpec: tureen.QuerySpec): tureen.Cursor|nil, tureen.Error?
+---@return tureen.Error err  nil when it went well
+---@overload fun(storeConfig: boolean|tureen.StoreConfig, soupName: string, querySpec: tureen.QuerySpec): tureen.Cursor|nil, tureen.Error
 function client.querySoup(soupName, querySpec) end
 
 --- Opens a cursor on a smart SQL statement.
 ---@param querySpec tureen.QuerySpec
 ---@return tureen.Cursor|nil cursor  what success gets, inside a task
----@return tureen.Error? err
----@overload fun(storeConfig: boolean|tureen.StoreConfig, querySpec: tureen.QuerySpec): tureen.Cursor|nil, tureen.Error?
+---@return tureen.Error err  nil when it went well
+---@overload fun(storeConfig: boolean|tureen.StoreConfig, querySpec: tureen.QuerySpec): tureen.Cursor|nil, tureen.Error
 function client.runSmartQuery(querySpec) end
 
 --- Another page of a cursor. `moveCursorToNextPage` and `moveCursorToPreviousPage` send it too.
 ---@param cursor tureen.Cursor
 ---@param index integer
 ---@return tureen.Cursor|nil cursor  what success gets, inside a task
----@return tureen.Error? err
----@overload fun(storeConfig: boolean|tureen.StoreConfig, cursor: tureen.Cursor, index: integer): tureen.Cursor|nil, tureen.Error?
+---@return tureen.Error err  nil when it went well
+---@overload fun(storeConfig: boolean|tureen.StoreConfig, cursor: tureen.Cursor, index: integer): tureen.Cursor|nil, tureen.Error
 function client.moveCursorToPageIndex(cursor, index) end
 
 --- The cursor on the next page; an error on the last one.
 ---@param cursor tureen.Cursor
 ---@return tureen.Cursor|nil cursor  what success gets, inside a task
----@return tureen.Error? err
----@overload fun(storeConfig: boolean|tureen.StoreConfig, cursor: tureen.Cursor): tureen.Cursor|nil, tureen.Error?
+---@return tureen.Error err  nil when it went well
+---@overload fun(storeConfig: boolean|tureen.StoreConfig, cursor: tureen.Cursor): tureen.Cursor|nil, tureen.Error
 function client.moveCursorToNextPage(cursor) end
 
 --- The cursor on the page before; an error on the first one.
 ---@param cursor tureen.Cursor
 ---@return tureen.Cursor|nil cursor  what success gets, inside a task
----@return tureen.Error? err
----@overload fun(storeConfig: boolean|tureen.StoreConfig, cursor: tureen.Cursor): tureen.Cursor|nil, tureen.Error?
+---@return tureen.Error err  nil when it went well
+---@overload fun(storeConfig: boolean|tureen.StoreConfig, cursor: tureen.Cursor): tureen.Cursor|nil, tureen.Error
 function client.moveCursorToPreviousPage(cursor) end
 
 --- Closes a cursor; fine when it is closed.
 ---@param cursor tureen.Cursor
 ---@return "OK"|nil ok  what success gets, inside a task
----@return tureen.Error? err
----@overload fun(storeConfig: boolean|tureen.StoreConfig, cursor: tureen.Cursor): "OK"|nil, tureen.Error?
+---@return tureen.Error err  nil when it went well
+---@overload fun(storeConfig: boolean|tureen.StoreConfig, cursor: tureen.Cursor): "OK"|nil, tureen.Error
 function client.closeCursor(cursor) end
 
 --- Ends an observer; nothing happens when there is none.
 ---@param observer tureen.Observer
 ---@return "OK"|nil ok  what success gets, inside a task
----@return tureen.Error? err
----@overload fun(storeConfig: boolean|tureen.StoreConfig, observer: tureen.Observer): "OK"|nil, tureen.Error?
+---@return tureen.Error err  nil when it went well
+---@overload fun(storeConfig: boolean|tureen.StoreConfig, observer: tureen.Observer): "OK"|nil, tureen.Error
 function client.closeObserver(observer) end
 
 --- Size of the store on disk.
 ---@return integer|nil bytes  what success gets, inside a task
----@return tureen.Error? err
----@overload fun(storeConfig: boolean|tureen.StoreConfig): integer|nil, tureen.Error?
+---@return tureen.Error err  nil when it went well
+---@overload fun(storeConfig: boolean|tureen.StoreConfig): integer|nil, tureen.Error
 function client.getDatabaseSize() end
 
 --- Removes a store with all its soups.
 ---@return boolean|nil done  what success gets, inside a task
----@return tureen.Error? err
----@overload fun(storeConfig: boolean|tureen.StoreConfig): boolean|nil, tureen.Error?
+---@return tureen.Error err  nil when it went well
+---@overload fun(storeConfig: boolean|tureen.StoreConfig): boolean|nil, tureen.Error
 function client.removeStore() end
 
 --- Lists the signed-in user's stores.
 ---@return tureen.StoreConfig[]|nil stores  what success gets, inside a task
----@return tureen.Error? err
+---@return tureen.Error err  nil when it went well
 function client.getAllStores() end
 
 --- Lists the shared stores.
 ---@return tureen.StoreConfig[]|nil stores  what success gets, inside a task
----@return tureen.Error? err
+---@return tureen.Error err  nil when it went well
 function client.getAllGlobalStores() end
 
 --- Removes the signed-in user's stores with all their soups.
 ---@return boolean|nil done  what success gets, inside a task
----@return tureen.Error? err
+---@return tureen.Error err  nil when it went well
 function client.removeAllStores() end
 
 --- Removes the shared stores with all their soups.
 ---@return boolean|nil done  what success gets, inside a task
----@return tureen.Error? err
+---@return tureen.Error err  nil when it went well
 function client.removeAllGlobalStores() end
 
 --- All entries of a soup, ordered by a path.
