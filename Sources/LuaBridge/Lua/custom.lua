@@ -22,52 +22,41 @@ local arguments = core.import "arguments"
 
 local M = {}
 
-local registered = {} -- name -> table of functions
-local resolvers = {} -- name -> function
+--- What scripts register under names, else what `require` finds by that name.
+---@param caller string  the function that errors name
+---@param kind {parameter: string, type: "table"|"function", meaning: string}
+---@return fun(name: string, value: any) register, fun(name: string): any, string? find  or nil and why there is none
+local function registry(caller, kind)
+  local registered = {}
+  local function register(name, value)
+    if type(name) ~= "string" then arguments.wrong(caller, 1, "name", "a string", name) end
+    if value ~= nil and type(value) ~= kind.type then arguments.wrong(caller, 2, kind.parameter, kind.meaning, value) end
+    registered[name] = value
+  end
+  local function find(name)
+    if registered[name] then return registered[name] end
+    local ok, found = pcall(require, name)
+    if not ok then return nil, ("nothing is registered, and module '%s' cannot be loaded: %s"):format(name, tostring(found)) end
+    if type(found) ~= kind.type then
+      return nil, ("module '%s' must return %s, got %s"):format(name, kind.meaning, type(found))
+    end
+    return found
+  end
+  return register, find
+end
+
+local register_target, find_target = registry("registerTarget",
+  { parameter = "implementation", type = "table", meaning = "a table of functions" })
+local register_resolver, find_resolver = registry("registerResolver",
+  { parameter = "resolver", type = "function", meaning = "a function" })
 
 --- Registers the functions of a custom target under a name; nil takes them away.
----@param name string
----@param implementation table?
-function M.register(name, implementation)
-  if type(name) ~= "string" then arguments.wrong("registerTarget", 1, "name", "a string", name) end
-  if implementation ~= nil and type(implementation) ~= "table" then
-    arguments.wrong("registerTarget", 2, "implementation", "a table of functions", implementation)
-  end
-  registered[name] = implementation
-end
-
---- The functions behind a name, or nil and why there are none.
-local function find(name)
-  if registered[name] then return registered[name] end
-  local ok, found = pcall(require, name)
-  if not ok then return nil, ("module '%s' cannot be loaded: %s"):format(name, tostring(found)) end
-  if type(found) ~= "table" then
-    return nil, ("module '%s' must return a table of functions, got %s"):format(name, type(found))
-  end
-  return found
-end
+---@type fun(name: string, implementation: table?)
+M.register = register_target
 
 --- Registers a function that decides conflicts under a name; nil takes it away.
----@param name string
----@param resolver (fun(conflict: table): table|string|nil)?
-function M.register_resolver(name, resolver)
-  if type(name) ~= "string" then arguments.wrong("registerResolver", 1, "name", "a string", name) end
-  if resolver ~= nil and type(resolver) ~= "function" then
-    arguments.wrong("registerResolver", 2, "resolver", "a function", resolver)
-  end
-  resolvers[name] = resolver
-end
-
---- The resolver of a name: registered, else the function that `require` finds. Or nil and why there is none.
-local function find_resolver(name)
-  if resolvers[name] then return resolvers[name] end
-  local ok, found = pcall(require, name)
-  if not ok then
-    return nil, ("no resolver is registered under that name, and no module can be loaded: %s"):format(tostring(found))
-  end
-  if type(found) ~= "function" then return nil, ("module '%s' must return a function, got %s"):format(name, type(found)) end
-  return found
-end
+---@type fun(name: string, resolver: (fun(conflict: table): table|string|nil)?)
+M.register_resolver = register_resolver
 
 --- A list as the engine wants it: an empty table is a list too.
 local function as_list(value)
@@ -181,7 +170,7 @@ local function perform(request)
     if not resolver then return nil, missing end
     return resolution(resolver(request.arguments))
   end
-  local implementation, problem = find(request.implementation)
+  local implementation, problem = find_target(request.implementation)
   if implementation == nil then return nil, problem end
   if name == "functions" then
     local names = core.array()
