@@ -45,11 +45,14 @@ package enum FileSystem {
     }
   }
 
-  /// Replaces a file whole: a reader sees the old or the new contents, never a part. Mode 0600.
+  /// Replaces a file whole: a reader sees the old or the new contents, never a part. Mode 0600. Of several that write at once,
+  /// in this process or in others, one is the last.
   package static func write(_ contents: [UInt8], to path: String) throws {
-    let temporary = "\(path).\(getpid())"
-    let descriptor = open(temporary, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o600)
-    guard descriptor >= 0 else { throw failure("create", temporary) }
+    var name = Array("\(path).XXXXXX".utf8CString)
+    let descriptor = mkstemp(&name)
+    guard descriptor >= 0 else { throw failure("create a file beside", path) }
+    _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
+    let temporary = String(decoding: name.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
     var done = 0
     while done < contents.count {
       let count = contents[done...].withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress, $0.count) }
@@ -63,7 +66,11 @@ package enum FileSystem {
       done += count
     }
     close(descriptor)
-    guard rename(temporary, path) == 0 else { throw failure("replace", path) }
+    guard rename(temporary, path) == 0 else {
+      let error = failure("replace", path)
+      unlink(temporary)
+      throw error
+    }
   }
 
   /// Waits until a file, or a folder's list of names, is on the disk.

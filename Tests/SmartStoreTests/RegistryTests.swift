@@ -1,4 +1,6 @@
+import Dispatch
 import Foundation
+import Synchronization
 import TestSupport
 import Testing
 
@@ -34,6 +36,19 @@ struct RegistryTests {
     #expect(try registry.storeNames(isGlobal: false).map { Array($0.utf8) } == [Array(name.utf8)])
     try registry.remove(named: name, isGlobal: false)
     #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path + "/user") == [])
+  }
+
+  @Test(arguments: 0..<20) func store_openedByManyHostsAtOnce_isThereForAll(round: Int) throws {
+    let codes = Mutex<[StoreError.Code?]>([])
+    DispatchQueue.concurrentPerform(iterations: 8) { _ in
+      let other = StoreRegistry(userDirectory: folder.path + "/user", globalDirectory: folder.path + "/global")
+      let code = code { _ = try other.store(named: "new") }
+      codes.withLock { $0.append(code) }
+      other.close()
+    }
+    #expect(codes.withLock { $0 } == Array(repeating: nil, count: 8))
+    #expect(try registry.storeNames(isGlobal: false) == ["new"])
+    #expect(try FileSystem.entries(of: folder.path + "/user/new").filter { $0.hasPrefix("name") } == ["name"])
   }
 
   @Test func store_emptyName_isRefused() { #expect(code { _ = try registry.store(named: "") } == .invalidStoreName) }
