@@ -85,6 +85,11 @@ public struct ChildProcess: Sendable {
   /// glibc's POSIX_SPAWN_SETSID, which Swift does not import.
   private static let leadsSession: Int16 = 0x80
 
+  /// glibc's posix_spawn_file_actions_addclosefrom_np (since 2.34), which Swift does not import.
+  private static let closeFrom = dlsym(nil, "posix_spawn_file_actions_addclosefrom_np").map {
+    unsafeBitCast($0, to: (@convention(c) (UnsafeMutablePointer<posix_spawn_file_actions_t>, Int32) -> Int32).self)
+  }
+
   private static func spawn(
     _ arguments: [String], _ environment: [String: String]?, _ actions: inout posix_spawn_file_actions_t, flags: Int16 = 0
   ) throws -> pid_t {
@@ -97,6 +102,8 @@ public struct ChildProcess: Sendable {
     posix_spawnattr_setsigmask(&attributes, &none)
     posix_spawnattr_setsigdefault(&attributes, &usual)
     posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF) | flags)
+    // Sockets of this process that a child kept open would not close when their owner closes them.
+    _ = closeFrom?(&actions, 3)
     var argv = arguments.map { strdup($0) } + [nil]
     var envp = environment.map { $0.map { strdup("\($0)=\($1)") } + [nil] }
     defer { for text in argv + (envp ?? []) { free(text) } }

@@ -114,19 +114,25 @@ final class Child: @unchecked Sendable {  // all mutable state is touched with `
 
   // MARK: The process
 
+  // The threads do not keep the child: when the test lets go of it, it is killed, and they end with it.
+
   private func read(_ end: Int32, _ take: @escaping @Sendable (Child, Data) -> Void) {
-    Thread.detachNewThread { [self] in
-      while let chunk = ChildProcess.read(end) { change { take($0, Data(chunk)) } }
+    Thread.detachNewThread { [weak self] in
+      while let chunk = ChildProcess.read(end) { self?.change { take($0, Data(chunk)) } }
       close(end)
-      change { $0.unfinished -= 1 }
+      self?.change { $0.unfinished -= 1 }
     }
   }
 
   private func reap(_ process: ChildProcess) {
-    Thread.detachNewThread { [self] in
+    Thread.detachNewThread { [weak self] in
       var info = siginfo_t()
       // Looked at first and taken away with the lock held: nobody sends a signal to whoever gets the number next.
       while waitid(P_PID, id_t(process.id), &info, WEXITED | WNOWAIT) != 0 && errno == EINTR {}
+      guard let self else {
+        _ = process.wait()
+        return
+      }
       change { child in
         child.status = process.wait()
         child.unfinished -= 1
