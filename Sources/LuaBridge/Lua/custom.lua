@@ -24,7 +24,7 @@ local M = {}
 
 --- What scripts register under names, else what `require` finds by that name.
 ---@param caller string  the function that errors name
----@param kind {parameter: string, type: "table"|"function", meaning: string}
+---@param kind {noun: string, parameter: string, type: "table"|"function", meaning: string}
 ---@return fun(name: string, value: any) register, fun(name: string): any, string? find  or nil and why there is none
 local function registry(caller, kind)
   local registered = {}
@@ -36,7 +36,10 @@ local function registry(caller, kind)
   local function find(name)
     if registered[name] then return registered[name] end
     local ok, found = pcall(require, name)
-    if not ok then return nil, ("nothing is registered, and module '%s' cannot be loaded: %s"):format(name, tostring(found)) end
+    if not ok then
+      return nil, ("no %s is registered under that name, and module '%s' cannot be loaded: %s"):format(
+        kind.noun, name, tostring(found))
+    end
     if type(found) ~= kind.type then
       return nil, ("module '%s' must return %s, got %s"):format(name, kind.meaning, type(found))
     end
@@ -46,9 +49,9 @@ local function registry(caller, kind)
 end
 
 local register_target, find_target = registry("registerTarget",
-  { parameter = "implementation", type = "table", meaning = "a table of functions" })
+  { noun = "target", parameter = "implementation", type = "table", meaning = "a table of functions" })
 local register_resolver, find_resolver = registry("registerResolver",
-  { parameter = "resolver", type = "function", meaning = "a function" })
+  { noun = "resolver", parameter = "resolver", type = "function", meaning = "a function" })
 
 --- Registers the functions of a custom target under a name; nil takes them away.
 ---@type fun(name: string, implementation: table?)
