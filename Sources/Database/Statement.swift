@@ -1,9 +1,10 @@
+import Glibc
+
 #if Encryption
   import CSQLCipher
 #else
   import CSQLite
 #endif
-import Glibc
 
 /// A value as SQLite keeps it.
 package enum SQLValue: Sendable, Equatable {
