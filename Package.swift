@@ -37,6 +37,8 @@ let package = Package(
     .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
     .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
     .package(url: "https://github.com/apple/swift-nio-extras", from: "1.35.2"),
+    // Certificates to trust, and what a failed handshake means; async-http-client does its TLS with it.
+    .package(url: "https://github.com/apple/swift-nio-ssl", from: "2.37.6"),
   ],
   targets: [
     .systemLibrary(name: "CLua"),
@@ -54,6 +56,7 @@ let package = Package(
       dependencies: [
         ahc, log, "JSON", .product(name: "NIOCore", package: "swift-nio"),
         .product(name: "NIOPosix", package: "swift-nio"), .product(name: "NIOHTTP1", package: "swift-nio"),
+        .product(name: "NIOSSL", package: "swift-nio-ssl"),
       ]),
     .target(name: "MobileSync", dependencies: ["SmartStore", "RestClient", "RecordScan", "JSON", log]),
     .target(name: "CLuaBridge", dependencies: ["CLua"]),
@@ -103,7 +106,11 @@ let package = Package(
       name: "TureenTests", dependencies: ["Tureen", "SandboxOrg", "TestSupport"],
       linkerSettings: [.linkedLibrary("lua5.4")]),
     .testTarget(
-      name: "EndToEnd", dependencies: ["TestSupport", "JSON", "MobileSync", "RestClient", "SandboxOrg", "SmartStore"],
+      name: "EndToEnd",
+      dependencies: [
+        "TestSupport", "JSON", "MobileSync", "RestClient", "SandboxOrg", "SmartStore",
+        .product(name: "Crypto", package: "swift-crypto"), .product(name: "X509", package: "swift-certificates"),
+      ],
       path: "Tests/EndToEnd", exclude: ["Programs"]),
     // A program with the Swift library inside, which the tests run; the C programs beside it are compiled by them.
     .executableTarget(

@@ -12,6 +12,8 @@ public struct TransportConfiguration: Sendable {
   public var largestResponse = Tuning.largestResponse
   /// Ask for gzip. Never done on loopback: there it costs time and saves nothing.
   public var compression = true
+  /// Trusted beside the machine's own; nil for none.
+  public var authorities: TrustedCertificates?
 
   public init() {}
 }
@@ -60,7 +62,8 @@ public final class HTTPTransport: Sendable {
   ///   - url: Absolute, encoded, checked by ``WebAddress``.
   ///   - headers: Complete but for `Host`, `Content-Length` and `Accept-Encoding`.
   /// - Returns: Whatever the server answered, error statuses included. A body that ended early is never returned.
-  /// - Throws: ``RestError`` `.noResponse`, `.responseTooLarge`, `.invalidURL`, `.cancelled`, `.shutDown`.
+  /// - Throws: ``RestError`` `.noResponse`, `.untrustedCertificate`, `.responseTooLarge`, `.invalidURL`, `.cancelled`,
+  ///   `.shutDown`.
   func exchange(
     _ method: HTTPMethod, url: String, headers: [(name: String, value: String)], body: [UInt8]?
   ) async throws(RestError) -> RestResponse {

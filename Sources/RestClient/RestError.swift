@@ -8,6 +8,8 @@ public struct RestError: Error, Sendable {
   public enum Code: String, CaseIterable, Sendable {
     /// No complete answer: refused, timed out, cut off in the middle.
     case noResponse
+    /// The server's certificate rests on no authority that is trusted here, has expired, or is another host's.
+    case untrustedCertificate
     /// An error status; ``RestError/errors`` and ``RestError/body`` hold what the server said.
     case httpStatus
     /// A good status with a body that is not what was asked for.
@@ -74,7 +76,9 @@ public struct RestError: Error, Sendable {
     case .httpStatus:
       status.map(RestError.passingStatuses.contains) ?? false
         || serverCode.map(RestError.passingServerCodes.contains) ?? false
-    case .invalidBody, .responseTooLarge, .notAuthenticated, .sessionExpired, .cancelled, .invalidURL, .shutDown: false
+    case .untrustedCertificate, .invalidBody, .responseTooLarge, .notAuthenticated, .sessionExpired, .cancelled, .invalidURL,
+      .shutDown:
+      false
     }
   }
 

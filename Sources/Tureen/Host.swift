@@ -43,8 +43,9 @@ public final class Host: BridgeHost {
       }
       var settings = state.settings
       settings.fill(from: try .environment())
-      let hasKey = (settings.storeKey ?? state.folder?.settings.storeKey) != nil
-      guard !hasKey || StoreKey.isSupported else { throw StoreKey.unavailable }
+      if let inFolder = state.folder?.settings { settings.fill(from: inFolder) }
+      _ = try settings.trustedCertificates()
+      guard settings.storeKey == nil || StoreKey.isSupported else { throw StoreKey.unavailable }
     }
   }
 
@@ -72,8 +73,8 @@ public final class Host: BridgeHost {
     settings.fill(from: folder.settings)
     let home = HostSettings.absolute(settings.home ?? HostSettings.defaultHome())
     return HostCore(
-      home: home, org: try Org.resolve(settings, home: home), settings: settings, folder: folder, targets: targets,
-      events: events, userAgent: userAgent)
+      home: home, org: try Org.resolve(settings, home: home), settings: settings,
+      authorities: try settings.trustedCertificates(), folder: folder, targets: targets, events: events, userAgent: userAgent)
   }
 
   /// What is running; nil before the first use and after the end.

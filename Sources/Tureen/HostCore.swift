@@ -42,8 +42,8 @@ final class HostCore: Sendable {
   private let opening = DispatchQueue(label: "tureen.host.opening")
 
   init(
-    home: String, org: Org, settings: HostSettings, folder: ConfigurationFolder, targets: ScriptTargets, events: HostEvents,
-    userAgent: @escaping @Sendable () -> String
+    home: String, org: Org, settings: HostSettings, authorities: TrustedCertificates?, folder: ConfigurationFolder,
+    targets: ScriptTargets, events: HostEvents, userAgent: @escaping @Sendable () -> String
   ) {
     self.home = home
     showsRefreshToken = settings.allowsRefreshToken
@@ -59,9 +59,12 @@ final class HostCore: Sendable {
     let version = settings.apiVersion ?? "v66.0", sessionPath = userDirectory + "/session.json"
     let showsToken = settings.allowsRefreshToken
     self.sessionPath = sessionPath
-    client = DeferredClient(apiVersion: version) {
+    var transport = TransportConfiguration()
+    transport.authorities = authorities
+    client = DeferredClient(apiVersion: version) { [transport] in
       try HostCore.connect(
-        org, sessionPath: sessionPath, apiVersion: version, events, showsRefreshToken: showsToken, userAgent: userAgent)
+        org, sessionPath: sessionPath, apiVersion: version, transport, events, showsRefreshToken: showsToken,
+        userAgent: userAgent)
     }
   }
 
@@ -95,15 +98,15 @@ final class HostCore: Sendable {
 
   /// The client of an org; runs with the first request.
   private static func connect(
-    _ org: Org, sessionPath path: String, apiVersion: String, _ events: HostEvents, showsRefreshToken: Bool,
-    userAgent: @escaping @Sendable () -> String
+    _ org: Org, sessionPath path: String, apiVersion: String, _ transport: TransportConfiguration, _ events: HostEvents,
+    showsRefreshToken: Bool, userAgent: @escaping @Sendable () -> String
   ) throws -> any RestClient {
     let keeps = org.keepsSession, logger = Logger(label: "tureen.host")
     let stored = keeps ? FileSystem.read(path).flatMap { try? JSONValue(parsing: $0) }.flatMap { Session(json: $0) } : nil
     let credentials = try org.credentials()
     events.begin(session: stored)
     return SalesforceClient(
-      session: stored, credentials: credentials, apiVersion: apiVersion,
+      session: stored, credentials: credentials, apiVersion: apiVersion, transport: HTTPTransport(transport),
       observer: SyncTrafficObserver(next: events), userAgent: userAgent,
       onSessionChange: { session in
         events.sessionChanged(

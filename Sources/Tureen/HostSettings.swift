@@ -1,6 +1,7 @@
 import Glibc
 import JSON
 import RestClient
+import SmartStore
 
 /// Everything that can be chosen about a host. What is nil is looked for in the next place: `tureen.configure`, then the
 /// command line, then the environment, then `bootconfig.json`, then the default.
@@ -13,6 +14,8 @@ public struct HostSettings: Sendable {
   public var credentialsFile: String?
   /// Such as `v66.0`.
   public var apiVersion: String?
+  /// A file of certificates in PEM that are trusted beside the machine's own.
+  public var caFile: String?
   /// The folder of `bootconfig.json`, `userstore.json`, `usersyncs.json` and their global counterparts.
   public var configDirectory: String?
   /// What happens to a store whose file is damaged: `refuse`, the default, or `moveAside`.
@@ -36,7 +39,7 @@ public struct HostSettings: Sendable {
   public init() {}
 
   /// Keys of `tureen.configure` and of `bootconfig.json` that are Tureen's own.
-  static let keys = ["home", "org", "credentials", "apiVersion", "config", "recover"] + StoreKeySource.keys
+  static let keys = ["home", "org", "credentials", "apiVersion", "caFile", "config", "recover"] + StoreKeySource.keys
 
   /// Takes settings from an object, over those that stand.
   /// - Parameter known: Further keys that may stand there and are not looked at.
@@ -54,6 +57,7 @@ public struct HostSettings: Sendable {
       case "apiVersion":
         guard HostSettings.isVersion(text) else { throw problem(key, "must look like v66.0") }
         apiVersion = text
+      case "caFile": caFile = text
       case "recover":
         guard ["refuse", "moveAside"].contains(text) else { throw problem(key, "must be refuse or moveAside") }
         recover = text
@@ -76,6 +80,7 @@ public struct HostSettings: Sendable {
     org = org ?? other.org
     credentialsFile = credentialsFile ?? other.credentialsFile
     apiVersion = apiVersion ?? other.apiVersion
+    caFile = caFile ?? other.caFile
     recover = recover ?? other.recover
     storeKey = storeKey ?? other.storeKey
     configDirectory = configDirectory ?? other.configDirectory
@@ -85,16 +90,30 @@ public struct HostSettings: Sendable {
     services.merge(other.services) { mine, _ in mine }
   }
 
-  /// The environment's word: `TUREEN_HOME`, `TUREEN_ORG`, `TUREEN_CREDENTIALS`, `TUREEN_API_VERSION`, `TUREEN_STORE_KEY` and its
-  /// like.
+  /// The environment's word: `TUREEN_HOME`, `TUREEN_ORG`, `TUREEN_CREDENTIALS`, `TUREEN_API_VERSION`, `TUREEN_CA_FILE`,
+  /// `TUREEN_STORE_KEY` and its like.
   static func environment() throws -> HostSettings {
     var settings = HostSettings()
     settings.home = Environment["TUREEN_HOME"]
     settings.org = Environment["TUREEN_ORG"]
     settings.credentialsFile = Environment["TUREEN_CREDENTIALS"]
     settings.apiVersion = Environment["TUREEN_API_VERSION"]
+    settings.caFile = Environment["TUREEN_CA_FILE"]
     settings.storeKey = try StoreKeySource.environment()
     return settings
+  }
+
+  /// What `caFile` holds.
+  /// - Throws: ``HostError`` `.invalidConfiguration`, which names the file.
+  func trustedCertificates() throws -> TrustedCertificates? {
+    guard let caFile else { return nil }
+    guard let text = FileSystem.read(caFile) else {
+      throw HostError(.invalidConfiguration, "\(caFile): the file of certificates to trust cannot be read")
+    }
+    guard let found = TrustedCertificates(pem: text) else {
+      throw HostError(.invalidConfiguration, "\(caFile): the file of certificates to trust holds none in PEM, or a damaged one")
+    }
+    return found
   }
 
   private static func isVersion(_ text: String) -> Bool {

@@ -13,7 +13,8 @@ struct RunCommand: ParsableCommand {
       another choice the script talks to a sandbox org that is started for it and keeps its data under the home.
 
       Signing in to another org: name its address with --org or $TUREEN_ORG, and give the secrets in a JSON file \
-      ($TUREEN_CREDENTIALS) or in $TUREEN_CLIENT_ID, $TUREEN_CLIENT_SECRET, $TUREEN_USERNAME and $TUREEN_PASSWORD.
+      ($TUREEN_CREDENTIALS) or in $TUREEN_CLIENT_ID, $TUREEN_CLIENT_SECRET, $TUREEN_USERNAME and $TUREEN_PASSWORD. \
+      $TUREEN_CA_FILE names a PEM file of certificates to trust beside the machine's own.
 
       Exit status:
         0    done

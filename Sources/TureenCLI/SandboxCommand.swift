@@ -12,7 +12,7 @@ struct SandboxCommand: ParsableCommand {
     discussion: """
       The org answers as a Salesforce org does, on 127.0.0.1 unless told otherwise. What is needed to sign in is printed, \
       and written to sandbox/credentials.json under the home, where scripts that choose the org 'sandbox' find it; not \
-      with --tls, because scripts trust the system's certificates alone.
+      with --tls: scripts then sign in by address, with $TUREEN_CA_FILE.
       """)
 
   @Option(help: "Where the org's data and credentials are kept.")
@@ -134,7 +134,7 @@ struct SandboxCommand: ParsableCommand {
       "  control token  \(server.controlToken)",
     ]
     if let authority = server.certificateAuthorityPath {
-      lines.append("Certificate to trust (curl --cacert, REQUESTS_CA_BUNDLE): \(authority)")
+      lines.append("Certificate to trust (curl --cacert, REQUESTS_CA_BUNDLE, TUREEN_CA_FILE): \(authority)")
     } else {
       let path = try SandboxFiles.keepCredentials(
         home: home,

@@ -28,6 +28,6 @@ struct Sandbox {
     password = try #require(rest("  password "))
     clientId = try #require(rest("  client id "))
     clientSecret = try #require(rest("  client secret "))
-    authority = rest("Certificate to trust (curl --cacert, REQUESTS_CA_BUNDLE): ")
+    authority = rest("Certificate to trust (curl --cacert, REQUESTS_CA_BUNDLE, TUREEN_CA_FILE): ")
   }
 }

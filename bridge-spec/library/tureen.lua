@@ -167,6 +167,7 @@
 ---@field org string?  "sandbox", an address, or a name whose credentials are kept under the home
 ---@field credentials string?  a JSON file to sign in with
 ---@field apiVersion string?  such as "v66.0"
+---@field caFile string?  a PEM file of certificates that are trusted beside the machine's own
 ---@field recover "refuse"|"moveAside"|nil  for a damaged store; moveAside keeps it beside a new one
 ---@field storeKeyFile string?  a file with the key that stores are encrypted with; of these three at most one
 ---@field storeKeyVariable string?  the environment variable that holds it

@@ -1,0 +1,94 @@
+import Crypto
+import Foundation
+import Testing
+import X509
+
+/// An org behind TLS, whose certificate rests on an authority of its own.
+@Suite(.timeLimit(.minutes(10))) struct CertificateTests {
+  private static let script = """
+    local tureen = require "tureen"
+    tureen.oauth.authenticate(function(session) print("signed in at " .. session.instanceUrl) end,
+      function(err) print(err.domain, err.code, err.retryable, err.message) end)
+    """
+
+  /// What scripts of a person sign in to this sandbox with.
+  private func variables(_ sandbox: Sandbox, authority: String? = nil) -> [String: String] {
+    var variables = [
+      "TUREEN_ORG": sandbox.url, "TUREEN_CLIENT_ID": sandbox.clientId, "TUREEN_CLIENT_SECRET": sandbox.clientSecret,
+      "TUREEN_USERNAME": sandbox.username, "TUREEN_PASSWORD": sandbox.password,
+    ]
+    variables["TUREEN_CA_FILE"] = authority
+    return variables
+  }
+
+  /// Files with a certificate that signs itself, and with its key.
+  private func certificate(of host: String, in place: Workplace) throws -> (certificate: String, key: String) {
+    let key = P256.Signing.PrivateKey(), name = try DistinguishedName { CommonName(host) }
+    let certificate = try Certificate(
+      version: .v3, serialNumber: .init(), publicKey: .init(key.publicKey), notValidBefore: .now - 60,
+      notValidAfter: .now + 3_600, issuer: name, subject: name, signatureAlgorithm: .ecdsaWithSHA256,
+      extensions: try .init {
+        Critical(BasicConstraints.isCertificateAuthority(maxPathLength: nil))
+        SubjectAlternativeNames([.dnsName(host)])
+      }, issuerPrivateKey: .init(key))
+    return (
+      try place.write(try certificate.serializeAsPEM().pemString, to: "certificate.pem"),
+      try place.write(key.pemRepresentation, to: "key.pem")
+    )
+  }
+
+  @Test func run_authorityOfItsOwn_isRefusedUntilItIsNamed() async throws {
+    let place = try Workplace()
+    let sandbox = try await Sandbox(place, options: ["--tls"])
+    let script = try place.write(Self.script, to: "script.lua")
+    let refused = try await place.runScript(script, environment: variables(sandbox))
+    #expect(refused.status == 0)
+    #expect(refused.output.hasPrefix("network\tuntrustedCertificate\tfalse\tthe certificate of 127.0.0.1 is not trusted:"))
+    #expect(refused.output.contains("TUREEN_CA_FILE"))
+
+    let accepted = try await place.runScript(script, environment: variables(sandbox, authority: sandbox.authority))
+    #expect(accepted.output == "signed in at \(sandbox.url)\n", "\(accepted)")
+  }
+
+  @Test func run_caFileInTheConfiguration_isTrusted() async throws {
+    let place = try Workplace()
+    let sandbox = try await Sandbox(place, options: ["--tls"])
+    let authority = try #require(sandbox.authority)
+    _ = try place.write(#"{"caFile": "\#(authority)"}"#, to: "bootconfig.json")
+    let script = try place.write(Self.script, to: "script.lua")
+    let ended = try await place.runScript(script, environment: variables(sandbox))
+    #expect(ended.output == "signed in at \(sandbox.url)\n", "\(ended)")
+  }
+
+  @Test func run_certificateOfAnotherHost_isRefused() async throws {
+    let place = try Workplace()
+    let (certificate, key) = try certificate(of: "elsewhere.example", in: place)
+    let sandbox = try await Sandbox(place, options: ["--tls-cert", certificate, "--tls-key", key])
+    let script = try place.write(Self.script, to: "script.lua")
+    let ended = try await place.runScript(script, environment: variables(sandbox, authority: certificate))
+    #expect(ended.output.hasPrefix("network\tuntrustedCertificate\t"), "\(ended)")
+  }
+
+  @Test func run_orgThatSpeaksPlainHTTP_isSaidSo() async throws {
+    let place = try Workplace()
+    let sandbox = try await Sandbox(place)
+    let script = try place.write(Self.script, to: "script.lua")
+    var variables = variables(sandbox)
+    variables["TUREEN_ORG"] = sandbox.url.replacingOccurrences(of: "http://", with: "https://")
+    let ended = try await place.runScript(script, environment: variables)
+    #expect(ended.output.hasPrefix("network\tnoResponse\ttrue\tno answer from 127.0.0.1: what it speaks is not TLS"), "\(ended)")
+  }
+
+  @Test(arguments: [
+    (nil, "cannot be read"), ("no certificate", "holds none in PEM"), ("", "holds none in PEM"),
+    ("-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n", "or a damaged one"),
+  ])
+  func run_wrongCAFile_is78AndNamesIt(text: String?, reason: String) async throws {
+    let place = try Workplace()
+    let script = try place.write(Self.script, to: "script.lua"), file = place.path + "/authority.pem"
+    if let text { _ = try place.write(text, to: "authority.pem") }
+    let ended = try await place.runScript(script, environment: ["TUREEN_CA_FILE": file])
+    #expect(ended.status == 78 && ended.output == "")
+    #expect(ended.errors.contains(file) && ended.errors.contains(reason), "\(ended.errors)")
+  }
+}
