@@ -58,7 +58,11 @@ extension HTTPTransport {
     if let known = error as? HTTPClientError, known == .cancelled || known == .alreadyShutdown {
       return .shutDown(outcome: outcome)
     }
-    if TLSFailure.isOfCertificate(error) { return .untrustedCertificate(of: host) }
+    if let problem = TLSFailure.ofCertificate(error) {
+      // The handshake comes before the request.
+      return RestError(
+        code: .untrustedCertificate, message: "the certificate of \(host) is not trusted: \(problem)", outcome: .notSent)
+    }
     return RestError(code: .noResponse, message: "no answer from \(host): \(Self.sentence(error))", outcome: outcome)
   }
 
@@ -84,49 +88,7 @@ extension HTTPTransport {
   }
 }
 
-/// What the TLS library reports, in words for people: without its names of types and places in its sources.
-enum TLSFailure {
-  static func isOfCertificate(_ error: any Error) -> Bool {
-    if let error = error as? NIOSSLExtraError {
-      return error == .failedToValidateHostname || error == .serverHostnameImpossibleToMatch
-    }
-    return reason(error) == "CERTIFICATE_VERIFY_FAILED"
-  }
-
-  /// Nil when the error is no one of TLS.
-  static func sentence(_ error: any Error) -> String? {
-    switch reason(error) {
-    case "WRONG_VERSION_NUMBER", "HTTP_REQUEST": "what it speaks is not TLS: is it http in place of https?"
-    case let reason?: "the TLS handshake failed (\(reason))"
-    case nil:
-      switch error as? NIOSSLError {
-      case .handshakeFailed: "the connection was closed in the TLS handshake"
-      case .uncleanShutdown: "the connection was closed before the answer was complete"
-      default: nil
-      }
-    }
-  }
-
-  /// The library's own word, such as `WRONG_VERSION_NUMBER`; it stands in the text of the error alone.
-  private static func reason(_ error: any Error) -> String? {
-    guard case .handshakeFailed(.sslError(let stack))? = error as? NIOSSLError, let text = stack.first?.description,
-      let start = text.firstRange(of: "OPENSSL_internal:")?.upperBound
-    else { return nil }
-    return String(text[start...].prefix { $0 == "_" || $0.isLetter || $0.isNumber })
-  }
-}
-
 extension RestError {
-  /// The request has not been sent: the handshake comes before it.
-  static func untrustedCertificate(of host: String) -> RestError {
-    RestError(
-      code: .untrustedCertificate,
-      message: """
-        the certificate of \(host) is not trusted: its authority is not known on this machine (a file of further ones is named \
-        with caFile or TUREEN_CA_FILE), or it has expired, or it is another host's
-        """, outcome: .notSent)
-  }
-
   static func cancelled(outcome: Outcome) -> RestError {
     RestError(code: .cancelled, message: "the request was cancelled", outcome: outcome)
   }
