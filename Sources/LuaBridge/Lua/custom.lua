@@ -48,18 +48,17 @@ local function registry(caller, kind)
   return register, find
 end
 
-local register_target, find_target = registry("registerTarget",
-  { noun = "target", parameter = "implementation", type = "table", meaning = "a table of functions" })
-local register_resolver, find_resolver = registry("registerResolver",
-  { noun = "resolver", parameter = "resolver", type = "function", meaning = "a function" })
+local find_target, find_resolver
 
 --- Registers the functions of a custom target under a name; nil takes them away.
 ---@type fun(name: string, implementation: table?)
-M.register = register_target
+M.register, find_target = registry("registerTarget",
+  { noun = "target", parameter = "implementation", type = "table", meaning = "a table of functions" })
 
 --- Registers a function that decides conflicts under a name; nil takes it away.
 ---@type fun(name: string, resolver: (fun(conflict: table): table|string|nil)?)
-M.register_resolver = register_resolver
+M.register_resolver, find_resolver = registry("registerResolver",
+  { noun = "resolver", parameter = "resolver", type = "function", meaning = "a function" })
 
 --- A list as the engine wants it: an empty table is a list too.
 local function as_list(value)
