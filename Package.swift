@@ -45,20 +45,21 @@ let package = Package(
     .systemLibrary(name: "CSQLite"),
     .systemLibrary(name: "CSQLCipher"),
     .systemLibrary(name: "CZlib"),
+    .target(name: "Support"),
     .target(name: "RecordScan"),
     .target(name: "JSON", dependencies: ["RecordScan"]),
     .target(
       name: "Database",
       dependencies: ["CSQLite", .target(name: "CSQLCipher", condition: .when(traits: ["Encryption"]))]),
-    .target(name: "SmartStore", dependencies: ["Database", "RecordScan", "JSON"]),
+    .target(name: "SmartStore", dependencies: ["Database", "RecordScan", "JSON", "Support"]),
     .target(
       name: "RestClient",
       dependencies: [
-        ahc, log, "JSON", .product(name: "NIOCore", package: "swift-nio"),
+        ahc, log, "JSON", "Support", .product(name: "NIOCore", package: "swift-nio"),
         .product(name: "NIOPosix", package: "swift-nio"), .product(name: "NIOHTTP1", package: "swift-nio"),
         .product(name: "NIOSSL", package: "swift-nio-ssl"),
       ]),
-    .target(name: "MobileSync", dependencies: ["SmartStore", "RestClient", "RecordScan", "JSON", log]),
+    .target(name: "MobileSync", dependencies: ["SmartStore", "RestClient", "RecordScan", "JSON", "Support", log]),
     .target(name: "CLuaBridge", dependencies: ["CLua"]),
     .target(
       name: "LuaBridge",
@@ -67,29 +68,29 @@ let package = Package(
     .target(
       name: "SandboxOrg",
       dependencies: [
-        "CZlib", "Database", "JSON", log, .product(name: "Hummingbird", package: "hummingbird"),
+        "CZlib", "Database", "JSON", "Support", log, .product(name: "Hummingbird", package: "hummingbird"),
         .product(name: "HummingbirdCore", package: "hummingbird"), .product(name: "HummingbirdTLS", package: "hummingbird"),
         .product(name: "NIOCore", package: "swift-nio"), .product(name: "NIOHTTP1", package: "swift-nio"),
         .product(name: "NIOHTTPTypes", package: "swift-nio-extras"), .product(name: "SwiftASN1", package: "swift-asn1"),
         .product(name: "Crypto", package: "swift-crypto"), .product(name: "CryptoExtras", package: "swift-crypto"),
         .product(name: "X509", package: "swift-certificates"),
       ]),
-    .target(name: "Tureen", dependencies: ["LuaBridge", "MobileSync", "SmartStore", "RestClient", "JSON", log]),
+    .target(name: "Tureen", dependencies: ["LuaBridge", "MobileSync", "SmartStore", "RestClient", "JSON", "Support", log]),
     .target(name: "CTureenModule", dependencies: ["CLua", "CLuaBridge", "Tureen"], linkerSettings: selfContained),
     .executableTarget(
       name: "TureenCLI",
       dependencies: [
-        "Tureen", "CRepl", "SmartStore", "SandboxOrg", log, .product(name: "ArgumentParser", package: "swift-argument-parser"),
+        "Tureen", "CRepl", "SmartStore", "SandboxOrg", "Support", log, .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ],
       linkerSettings: [.linkedLibrary("lua5.4")]),
     // The line editor of `tureen repl` is libedit: history, keys and widths of characters are solved there. BSD licence;
     // readline's is not ours.
     .target(name: "CRepl", exclude: ["repl.lua", "values.lua"], linkerSettings: [.linkedLibrary("edit")]),
-    .target(name: "TestSupport", dependencies: ["Database", "SmartStore", "RestClient", "MobileSync", "JSON", log]),
+    .target(name: "TestSupport", dependencies: ["Database", "SmartStore", "RestClient", "MobileSync", "JSON", "Support", log]),
     .testTarget(name: "RecordScanTests", dependencies: ["RecordScan", "JSON", "TestSupport"]),
     .testTarget(name: "JSONTests", dependencies: ["JSON"]),
     .testTarget(name: "DatabaseTests", dependencies: ["Database", "TestSupport"]),
-    .testTarget(name: "SmartStoreTests", dependencies: ["SmartStore", "TestSupport"]),
+    .testTarget(name: "SmartStoreTests", dependencies: ["SmartStore", "Support", "TestSupport"]),
     .testTarget(name: "RestClientTests", dependencies: ["RestClient", "JSON", "TestSupport", log]),
     .testTarget(name: "MobileSyncTests", dependencies: ["MobileSync", "SandboxOrg", "TestSupport"]),
     .testTarget(
@@ -103,7 +104,7 @@ let package = Package(
         .product(name: "X509", package: "swift-certificates"),
       ]),
     .testTarget(
-      name: "TureenTests", dependencies: ["Tureen", "SandboxOrg", "TestSupport"],
+      name: "TureenTests", dependencies: ["Tureen", "SandboxOrg", "Support", "TestSupport"],
       linkerSettings: [.linkedLibrary("lua5.4")]),
     .testTarget(
       name: "EndToEnd",

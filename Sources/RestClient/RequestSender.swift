@@ -1,4 +1,5 @@
 import Logging
+import Support
 
 /// Sends one request as often as the policy allows, and tells the log and the observer of each try.
 struct RequestSender: Sendable {

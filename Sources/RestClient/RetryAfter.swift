@@ -1,5 +1,3 @@
-import Glibc
-
 /// Reads `Retry-After`: a number of seconds, or an HTTP date.
 enum RetryAfter {
   /// Seconds to wait, zero for a date that has passed; nil for anything unreadable.
@@ -32,18 +30,5 @@ enum HTTPDate {
     let y = month <= 2 ? year - 1 : year
     let monthFromMarch = (month + 9) % 12
     return 365 * y + y / 4 - y / 100 + y / 400 + (153 * monthFromMarch + 2) / 5 + day - 1 - 719_468
-  }
-}
-
-enum SystemClock {
-  static func secondsSince1970() -> Double { read(CLOCK_REALTIME) }
-
-  /// For durations: not moved by setting the clock.
-  static func monotonicSeconds() -> Double { read(CLOCK_MONOTONIC) }
-
-  private static func read(_ clock: clockid_t) -> Double {
-    var time = timespec()
-    clock_gettime(clock, &time)
-    return Double(time.tv_sec) + Double(time.tv_nsec) / 1e9
   }
 }

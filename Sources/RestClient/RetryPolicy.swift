@@ -1,3 +1,5 @@
+import Support
+
 /// Decides whether and when a failed request is sent again. A value: no clock, no randomness, no network.
 ///
 /// Exponential back-off with full jitter: the wait is drawn from zero to a bound that doubles, so that clients which

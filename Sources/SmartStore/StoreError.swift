@@ -1,6 +1,7 @@
 import Database
 import JSON
 import RecordScan
+import Support
 
 /// Why a store call failed. Carries no record values: messages end up in logs.
 public struct StoreError: Error, Sendable, Equatable, CustomStringConvertible {
@@ -37,15 +38,27 @@ public struct StoreError: Error, Sendable, Equatable, CustomStringConvertible {
     sql = error.sql
   }
 
+  init(_ error: FileError) { self.init(.cannotOpenStore, error.message) }
+
   static func noSuchSoup(_ name: String) -> StoreError { StoreError(.noSuchSoup, "Soup: \(name) does not exist") }
 
   /// Wraps what the layers below throw; a ``StoreError`` stays as it is.
   static func wrapping(_ error: any Error) -> any Error {
     switch error {
     case let error as DatabaseError: StoreError(error)
+    case let error as FileError: StoreError(error)
     case let error as ScanError: StoreError(.invalidEntry, "not valid JSON: \(error.message) (at byte \(error.offset))")
     case let error as JSONError: StoreError(.invalidEntry, "not valid JSON: \(error.description)")
     default: error
+    }
+  }
+
+  /// Runs work on files of a store; what cannot be done to one is a ``StoreError`` `.cannotOpenStore`.
+  static func wrappingFileErrors<T>(_ body: () throws -> T) throws -> T {
+    do {
+      return try body()
+    } catch let error as FileError {
+      throw StoreError(error)
     }
   }
 }

@@ -2,6 +2,7 @@ import FoundationEssentials
 import Glibc
 import JSON
 import SmartStore
+import Support
 
 /// A folder of its own for one test; gone, with everything in it, when the test lets go of it.
 package final class TemporaryFolder: Sendable {

@@ -1,6 +1,7 @@
 import JSON
 import MobileSync
 import SmartStore
+import Support
 
 /// The configuration files beside a script. Missing files are fine; unreadable or wrong ones are not.
 struct ConfigurationFolder: Sendable {

@@ -1,6 +1,7 @@
 import JSON
 import RestClient
 import SmartStore
+import Support
 
 /// Where a sign-in's secrets come from: a file, the environment, or the home; never an argument.
 struct CredentialsSource {

@@ -1,4 +1,5 @@
 import SmartStore
+import Support
 
 /// All stores under a home, whoever's they are.
 public struct HomeStores: Sendable {

@@ -1,6 +1,7 @@
 import JSON
 import LuaBridge
 import SmartStore
+import Support
 
 /// The actions of `tureen.keyvalue` on real stores.
 extension Host {

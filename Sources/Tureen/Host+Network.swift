@@ -1,6 +1,7 @@
 import JSON
 import LuaBridge
 import RestClient
+import Support
 
 /// `pgSendRequest` of `com.salesforce.network` on the org's client.
 extension Host {

@@ -6,6 +6,7 @@ import LuaBridge
 import MobileSync
 import RestClient
 import SmartStore
+import Support
 import Synchronization
 
 /// A host in use: the parts of ``Host`` once its settings are final.

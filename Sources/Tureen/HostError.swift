@@ -3,6 +3,7 @@ import LuaBridge
 import MobileSync
 import RestClient
 import SmartStore
+import Support
 
 /// Why the host could not do its own part: settings, files beside the script, the choice of an org.
 public struct HostError: Error, Sendable, Equatable, CustomStringConvertible {
@@ -17,6 +18,8 @@ public struct HostError: Error, Sendable, Equatable, CustomStringConvertible {
     /// A file to be sent cannot be read; the message names it.
     case fileNotReadable
     case fileTooLarge
+    /// A file or folder under the home cannot be created, written or removed; the message names it.
+    case fileNotWritable
     /// The host cannot do that; the message says what instead.
     case unsupported
   }
@@ -34,6 +37,10 @@ public struct HostError: Error, Sendable, Equatable, CustomStringConvertible {
 
 extension HostError: BridgeErrorConvertible {
   public var bridgeError: BridgeError { BridgeError(domain: "host", code: code.rawValue, message: message) }
+}
+
+extension FileError: BridgeErrorConvertible {
+  package var bridgeError: BridgeError { HostError(.fileNotWritable, message).bridgeError }
 }
 
 extension StoreError: BridgeErrorConvertible {

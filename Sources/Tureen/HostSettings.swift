@@ -2,6 +2,7 @@ import Glibc
 import JSON
 import RestClient
 import SmartStore
+import Support
 
 /// Everything that can be chosen about a host. What is nil is looked for in the next place: `tureen.configure`, then the
 /// command line, then the environment, then `bootconfig.json`, then the default.

@@ -1,6 +1,7 @@
 import JSON
 import RestClient
 import SmartStore
+import Support
 
 /// The org a host works with, and as whom. Stores are kept by org and user name, so that they open without a network.
 struct Org: Sendable {

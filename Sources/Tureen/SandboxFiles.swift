@@ -1,5 +1,6 @@
 import JSON
 import SmartStore
+import Support
 
 /// Where a home keeps the sandbox org and what is needed to sign in to it.
 public enum SandboxFiles {

@@ -1,3 +1,5 @@
+import Support
+
 @preconcurrency import Glibc
 
 /// Reads a secret from where people keep them. No result and no error shows any of it.
@@ -59,21 +61,14 @@ enum SecretReader {
 
   // MARK: Reading
 
-  private static func deadline(_ milliseconds: Int64) -> Int64 { now() + milliseconds }
-
-  /// Milliseconds on a clock that nobody sets.
-  private static func now() -> Int64 {
-    var time = timespec()
-    clock_gettime(CLOCK_MONOTONIC, &time)
-    return Int64(time.tv_sec) * 1000 + Int64(time.tv_nsec) / 1_000_000
-  }
+  private static func deadline(_ milliseconds: Int64) -> Int64 { SystemClock.monotonicMilliseconds() + milliseconds }
 
   /// Everything up to the end of a file or pipe.
   private static func read(_ descriptor: Int32, until end: Int64) throws(Problem) -> Secret {
     let secret = Secret(capacity: Tuning.secretBytes)
     while true {
       var waiting = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
-      let left = end - now()
+      let left = end - SystemClock.monotonicMilliseconds()
       guard left > 0 else { throw Problem("it took too long") }
       let ready = poll(&waiting, 1, Int32(clamping: left))
       if ready < 0, errno != EINTR { throw .system("cannot be read", errno) }
@@ -134,7 +129,7 @@ enum SecretReader {
         if errno == EINTR { continue }
         throw Problem("how it ended cannot be known, as this program ignores SIGCHLD")
       }
-      guard now() < end else {
+      guard SystemClock.monotonicMilliseconds() < end else {
         stop(id)
         throw Problem("it took too long")
       }

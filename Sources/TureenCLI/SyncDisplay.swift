@@ -2,6 +2,7 @@
 import Glibc
 import JSON
 import LuaBridge
+import Support
 import Synchronization
 
 /// The C library locks it for each call.
@@ -20,7 +21,7 @@ final class SyncDisplay: Sendable {
     var percent: Int64
     var done: Int64
     var total: Int64
-    let began: UInt64
+    let began: Int64
   }
 
   private struct State {
@@ -37,8 +38,8 @@ final class SyncDisplay: Sendable {
   private let state = Mutex(State())
   private let timer: (any DispatchSourceTimer)?
 
-  /// Nanoseconds before the bar appears, and between two drawings.
-  private static let delay: UInt64 = 500_000_000
+  /// Milliseconds before the bar appears.
+  private static let delay: Int64 = 500
   private static let interval = DispatchTimeInterval.milliseconds(100)
 
   init(style: Style) {
@@ -107,7 +108,7 @@ final class SyncDisplay: Sendable {
       let name = value["name"]?.stringValue ?? "\(value["soupName"]?.stringValue ?? "") \(verb)"
       let sync = Sync(
         title: name, percent: percent, done: max(0, total) * percent / 100, total: total,
-        began: known.map { state.syncs[$0].sync.began } ?? SyncDisplay.now())
+        began: known.map { state.syncs[$0].sync.began } ?? SystemClock.monotonicMilliseconds())
       if let known { state.syncs[known].sync = sync } else { state.syncs.append((update.syncId, sync)) }
     }
   }
@@ -117,7 +118,7 @@ final class SyncDisplay: Sendable {
   private func draw(_ state: inout State) {
     state.isDue = false
     guard state.isWaiting, !state.isFinished else { return }
-    let now = SyncDisplay.now()
+    let now = SystemClock.monotonicMilliseconds()
     guard let sync = state.syncs.first(where: { now - $0.sync.began >= SyncDisplay.delay })?.sync else { return }
     write("\r" + line(sync) + "\u{1b}[K", to: STDERR_FILENO)
     state.isDrawn = true
@@ -147,11 +148,5 @@ final class SyncDisplay: Sendable {
     guard state.isDrawn else { return }
     write("\r\u{1b}[K", to: STDERR_FILENO)
     state.isDrawn = false
-  }
-
-  private static func now() -> UInt64 {
-    var time = timespec()
-    clock_gettime(CLOCK_MONOTONIC, &time)
-    return UInt64(time.tv_sec) * 1_000_000_000 + UInt64(time.tv_nsec)
   }
 }

@@ -1,5 +1,6 @@
 import Foundation
 import JSON
+import Support
 import Synchronization
 import TestSupport
 import Testing

@@ -1,5 +1,6 @@
 import Database
 import Foundation
+import Support
 import Synchronization
 import TestSupport
 import Testing

@@ -1,6 +1,7 @@
 import Database
 import Foundation
 import JSON
+import Support
 import Synchronization
 import TestSupport
 import Testing

@@ -1,5 +1,6 @@
 import JSON
 import SmartStore
+import Support
 import TestSupport
 import Testing
 import Tureen

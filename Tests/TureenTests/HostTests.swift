@@ -3,6 +3,7 @@ import LuaBridge
 import MobileSync
 import SandboxOrg
 import SmartStore
+import Support
 import Synchronization
 import TestSupport
 import Testing

@@ -1,6 +1,7 @@
 import Glibc
 import JSON
 import SmartStore
+import Support
 import TestSupport
 import Testing
 

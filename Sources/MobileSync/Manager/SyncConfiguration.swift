@@ -1,5 +1,5 @@
-import Glibc
 import Logging
+import Support
 
 /// What a ``SyncManager`` is built with beside its store and client. Clocks are injected, so that tests need no waiting.
 public struct SyncConfiguration: Sendable {
@@ -61,9 +61,5 @@ public struct SyncConfiguration: Sendable {
     return own >= newest ? min(serverTime, own) : serverTime
   }
 
-  public static let systemTime: @Sendable () -> Int64 = {
-    var time = timespec()
-    clock_gettime(CLOCK_REALTIME, &time)
-    return Int64(time.tv_sec) * 1000 + Int64(time.tv_nsec) / 1_000_000
-  }
+  public static let systemTime: @Sendable () -> Int64 = { SystemClock.millisecondsSince1970() }
 }

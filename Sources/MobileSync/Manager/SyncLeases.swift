@@ -1,5 +1,6 @@
 import Glibc
 import SmartStore
+import Support
 import Synchronization
 
 /// Who may run a sync: leases in the store, so that two processes on one store never run one sync at once.

@@ -1,6 +1,7 @@
 import Crypto
 import CryptoExtras
 import JSON
+import Support
 import SwiftASN1
 import X509
 
@@ -20,7 +21,7 @@ struct Assertion {
   init(_ text: String) throws(OAuthRefusal) {
     let parts = text.split(separator: ".", omittingEmptySubsequences: false)
     guard parts.count == 3, text.utf8.count <= Tuning.assertionBytes, let header = Self.object(parts[0]),
-      let claims = Self.object(parts[1]), let signature = Base64.decodedURL(parts[2]),
+      let claims = Self.object(parts[1]), let signature = Base64.decodeURL(parts[2]),
       header["alg"] == "RS256", header["crit"] == nil, let issuer = claims["iss"]?.stringValue,
       let subject = claims["sub"]?.stringValue ?? claims["prn"]?.stringValue, let expires = Self.seconds(claims["exp"])
     else { throw .assertion }
@@ -34,7 +35,7 @@ struct Assertion {
   }
 
   private static func object(_ part: Substring) -> JSONObject? {
-    Base64.decodedURL(part).flatMap { try? JSONValue(parsing: $0) }?.objectValue
+    Base64.decodeURL(part).flatMap { try? JSONValue(parsing: $0) }?.objectValue
   }
 
   /// A number; some clients send it as text.

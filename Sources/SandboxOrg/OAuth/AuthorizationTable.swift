@@ -1,4 +1,5 @@
 import Crypto
+import Support
 
 /// What a client asked the authorize resource for.
 struct AuthorizationRequest: Equatable {

@@ -1,4 +1,5 @@
 import JSON
+import Support
 
 /// What the OAuth resources refuse with; not the array of the data API.
 struct OAuthRefusal: Error, Equatable {
@@ -64,7 +65,7 @@ struct Form {
   /// Client id and secret: from HTTP Basic, else from the form.
   var client: (id: String?, secret: String?) {
     if let authorization, authorization.lowercased().hasPrefix("basic "),
-      let bytes = Base64.decoded(String(authorization.dropFirst(6)))
+      let bytes = Base64.decodeLenient(String(authorization.dropFirst(6)))
     {
       let parts = String(decoding: bytes, as: UTF8.self).split(
         separator: ":", maxSplits: 1, omittingEmptySubsequences: false)

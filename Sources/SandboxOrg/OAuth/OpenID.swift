@@ -2,6 +2,7 @@ import Crypto
 import CryptoExtras
 import FoundationEssentials
 import JSON
+import Support
 
 /// OpenID Connect: who signed in, as a token signed with the org's own key, and where clients find that key.
 enum OpenID {

@@ -1,5 +1,6 @@
 import Crypto
 import JSON
+import Support
 
 /// `/services/oauth2/token`: every grant type.
 enum TokenRoutes {

@@ -1,5 +1,6 @@
 import Database
 import JSON
+import Support
 
 /// Turns a client's JSON value into what a column holds, or says why not.
 struct FieldCoercion {
@@ -155,7 +156,7 @@ struct FieldCoercion {
   private func bytes(_ json: JSONValue) throws(SandboxError) -> SQLValue {
     guard let text = json.stringValue else { throw mismatch(json) }
     if text.isEmpty { return .null }
-    guard let bytes = Base64.decoded(text) else { throw mismatch("base64", "VALUE_STRING") }
+    guard let bytes = Base64.decodeLenient(text) else { throw mismatch("base64", "VALUE_STRING") }
     guard bytes.count <= field.length else {
       throw SandboxError(
         status: 400, code: "STRING_TOO_LONG",

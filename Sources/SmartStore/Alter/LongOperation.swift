@@ -1,6 +1,6 @@
 import Database
-import Glibc
 import JSON
+import Support
 
 /// A row of `long_operations_status`: the alteration of a soup that is under way.
 struct LongOperation: Equatable {
@@ -64,14 +64,5 @@ extension StoreSnapshot {
       if let operation = LongOperation(id: statement.int64(0), details: statement.string(1)) { operations.append(operation) }
     }
     return operations
-  }
-}
-
-extension StoreTransaction {
-  /// Milliseconds since 1970 UTC.
-  static func now() -> Int64 {
-    var now = timespec()
-    clock_gettime(CLOCK_REALTIME, &now)
-    return Int64(now.tv_sec) * 1000 + Int64(now.tv_nsec) / 1_000_000
   }
 }

@@ -1,5 +1,6 @@
 import Database
 import JSON
+import Support
 
 /// Changing what is indexed. Blocks until it is done, like every call of a store.
 extension Store {
@@ -62,7 +63,7 @@ extension StoreTransaction {
     for other in try longOperations() where other.table == soup.table && other.mayBeResumed { try forget(other) }
     let operation = LongOperation(
       id: 0, soup: name, table: soup.table, specs: specs, reIndexData: reIndexData, process: .current)
-    let now = SQLValue.integer(StoreTransaction.now())
+    let now = SQLValue.integer(SystemClock.millisecondsSince1970())
     try connection.run(
       "INSERT INTO long_operations_status (type, details, status, created, lastModified) VALUES (?, ?, ?, ?, ?)",
       [.text(LongOperation.type), .text(operation.details(old: soup.specs)), .text(AlterStep.starting.rawValue), now, now])

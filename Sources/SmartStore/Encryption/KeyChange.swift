@@ -1,5 +1,6 @@
 import Database
 import Glibc
+import Support
 
 /// Encrypts a store's file, decrypts it, or changes its key.
 ///
@@ -52,7 +53,7 @@ package struct KeyChange {
       throw error.isBusy ? inUse : Store.openingError(error, path: path)
     } catch {
       unlink(fresh)
-      throw error
+      throw StoreError.wrapping(error)
     }
   }
 

@@ -1,5 +1,6 @@
 import Database
 import Glibc
+import Support
 
 /// Whether a key and a file belong together, found out before anything is changed.
 extension Store {

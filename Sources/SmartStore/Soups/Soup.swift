@@ -1,3 +1,5 @@
+import Support
+
 /// What the store knows of one soup: its table and where each indexed path lives.
 package struct Soup: Sendable, Equatable {
   package let name: String

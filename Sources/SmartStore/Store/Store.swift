@@ -1,6 +1,7 @@
 import Database
 import Dispatch
 import Glibc
+import Support
 import Synchronization
 
 /// How hard a transaction is pressed to the disk before it counts as done.
@@ -48,7 +49,9 @@ public final class Store: @unchecked Sendable {
     let wantedIndexes = WantedIndexes()
     writerState = ConnectionState(number: 0, wantedIndexes)
     readers = ReaderPool(path: path, key: key, busyTimeoutMs: busyTimeoutMs, wantedIndexes)
-    if let slash = path.lastIndex(of: "/"), slash > path.startIndex { try FileSystem.makeDirectory(String(path[..<slash])) }
+    if let slash = path.lastIndex(of: "/"), slash > path.startIndex {
+      try StoreError.wrappingFileErrors { try FileSystem.makeDirectory(String(path[..<slash])) }
+    }
     // SQLite gives its side files the mode that the database has when they are made.
     let descriptor = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
     if descriptor >= 0 { Glibc.close(descriptor) }

@@ -1,5 +1,6 @@
 import Dispatch
 import JSON
+import Support
 
 /// The stores of one user, and the global ones: opened when first named, one object a file.
 ///
@@ -65,8 +66,10 @@ public final class StoreRegistry: @unchecked Sendable {
       if let store = open[key] { return store }
       let folder = try folder(key)
       let storeKey = try storeKey()
-      try FileSystem.makeDirectory(folder)
-      try FileSystem.write(Array(name.utf8), to: folder + "/name")
+      try StoreError.wrappingFileErrors {
+        try FileSystem.makeDirectory(folder)
+        try FileSystem.write(Array(name.utf8), to: folder + "/name")
+      }
       let store = try openOrRecover(key, folder: folder, storeKey: storeKey)
       open[key] = store
       return store
@@ -88,12 +91,14 @@ public final class StoreRegistry: @unchecked Sendable {
     } catch let error as StoreError where error.code == .notADatabase {
       guard case .moveAside(let report) = recovery else { throw error }
       // Another process may find the same damage at the same time: the second one finds a good store.
-      let lock = try FileSystem.lock(folder + "/recovery.lock")
+      let lock = try StoreError.wrappingFileErrors { try FileSystem.lock(folder + "/recovery.lock") }
       defer { lock.release() }
       do {
         return try make()
       } catch let error as StoreError where error.code == .notADatabase {
-        let aside = try FileSystem.moveAside(path, sideFiles: ["-wal", "-shm"])
+        let aside = try StoreError.wrappingFileErrors {
+          try FileSystem.moveAside(path, sideFiles: ["-wal", "-shm"])
+        }
         report("store '\(key.name)' could not be used and is now \(aside); an empty one takes its place (\(error.message))")
         return try make()
       }
@@ -113,7 +118,7 @@ public final class StoreRegistry: @unchecked Sendable {
     let key = Key(name: name, isGlobal: isGlobal)
     try queue.sync {
       open.removeValue(forKey: key)?.close()
-      try FileSystem.removeTree(try folder(key))
+      try StoreError.wrappingFileErrors { try FileSystem.removeTree(try folder(key)) }
     }
   }
 

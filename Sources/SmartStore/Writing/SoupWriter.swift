@@ -1,7 +1,7 @@
 import Database
-import Glibc
 import JSON
 import RecordScan
+import Support
 
 /// Writes the entries of one soup: text spliced, index columns filled, only what changed named in an update.
 ///
@@ -44,9 +44,7 @@ final class SoupWriter {
   /// Call at the start of each batch: ids and time are taken anew, another process may have written in between.
   func begin() {
     lastId = nil
-    var now = timespec()
-    clock_gettime(CLOCK_REALTIME, &now)
-    stamp = Int64(now.tv_sec) * 1000 + Int64(now.tv_nsec) / 1_000_000
+    stamp = SystemClock.millisecondsSince1970()
   }
 
   /// Ids are counted in memory: the sequence is read once a batch.

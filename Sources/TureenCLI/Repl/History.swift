@@ -1,5 +1,6 @@
 import Glibc
 import SmartStore
+import Support
 
 /// The lines typed at earlier prompts: a file of the home that only its owner can read.
 struct History {

@@ -1,6 +1,7 @@
 import Glibc
 
-/// The few things done to files beside SQLite's own. Paths are absolute. Folders and files are for their owner alone.
+/// What is done to files beside SQLite's own work. Paths are absolute. Folders and files are for their owner alone.
+/// Functions that fail throw ``FileError``.
 package enum FileSystem {
   /// Creates a folder with all that lead to it.
   package static func makeDirectory(_ path: String) throws {
@@ -8,11 +9,11 @@ package enum FileSystem {
     for part in path.split(separator: "/") {
       built += "/" + part
       guard mkdir(built, 0o700) != 0, errno != EEXIST, errno != EISDIR else { continue }
-      throw StoreError(.cannotOpenStore, "cannot create folder \(built): \(String(cString: strerror(errno)))")
+      throw failure("create folder", built)
     }
     var info = stat()
     guard stat(path, &info) == 0, info.st_mode & S_IFMT == S_IFDIR else {
-      throw StoreError(.cannotOpenStore, "\(path) is not a folder")
+      throw FileError("\(path) is not a folder")
     }
   }
 
@@ -99,9 +100,7 @@ package enum FileSystem {
     }
   }
 
-  private static func failure(_ verb: String, _ path: String) -> StoreError {
-    StoreError(.cannotOpenStore, "cannot \(verb) \(path): \(String(cString: strerror(errno)))")
-  }
+  private static func failure(_ verb: String, _ path: String) -> FileError { FileError(cannot: verb, path) }
 }
 
 extension FileSystem {
@@ -113,14 +112,14 @@ extension FileSystem {
 
 extension FileSystem {
   /// A lock that other processes see, until it is released or the process ends.
-  struct Lock {
+  package struct Lock {
     fileprivate let descriptor: Int32
 
-    func release() { close(descriptor) }
+    package func release() { close(descriptor) }
   }
 
   /// Waits until no other process holds the lock. The file stays.
-  static func lock(_ path: String) throws -> Lock {
+  package static func lock(_ path: String) throws -> Lock {
     let descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
     guard descriptor >= 0 else { throw failure("create", path) }
     while flock(descriptor, LOCK_EX) != 0 {
@@ -135,7 +134,7 @@ extension FileSystem {
 
   /// Gives a file, and those beside it whose names go on behind its own, the first free name `<path>.damaged-<n>`.
   /// - Returns: The file's new path.
-  static func moveAside(_ path: String, sideFiles: [String]) throws -> String {
+  package static func moveAside(_ path: String, sideFiles: [String]) throws -> String {
     var n = 1
     while exists("\(path).damaged-\(n)") { n += 1 }
     let aside = "\(path).damaged-\(n)"

@@ -4,10 +4,10 @@ import Glibc
 ///
 /// An advisory lock on the folder itself: no file is made, and it ends with the process. Not SQLite's: a file that is replaced
 /// takes SQLite's locks with it.
-final class FolderLock: Sendable {
-  enum Kind: Sendable { case shared, alone }
+package final class FolderLock: Sendable {
+  package enum Kind: Sendable { case shared, alone }
 
-  enum Outcome {
+  package enum Outcome {
     case locked(FolderLock)
     /// Another holder is in the way.
     case busy
@@ -22,7 +22,7 @@ final class FolderLock: Sendable {
   deinit { close(descriptor) }
 
   /// Never waits.
-  static func take(_ kind: Kind, folderOf path: String) -> Outcome {
+  package static func take(_ kind: Kind, folderOf path: String) -> Outcome {
     let slash = path.lastIndex(of: "/")
     let folder = slash.map { $0 == path.startIndex ? "/" : String(path[..<$0]) } ?? "."
     let descriptor = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)

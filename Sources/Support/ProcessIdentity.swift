@@ -2,16 +2,16 @@ import Glibc
 
 /// One process on one run of a machine: a number alone is given to another process after the first has died.
 package struct ProcessIdentity: Sendable, Equatable {
-  let bootId: String
-  let pid: Int32
+  package let bootId: String
+  package let pid: Int32
   /// Clock ticks after boot at which the process started.
-  let startTicks: UInt64
+  package let startTicks: UInt64
 
   package static let current = ProcessIdentity(
     bootId: readFile("/proc/sys/kernel/random/boot_id").filter { $0 != "\n" }, pid: getpid(),
     startTicks: startTicks(of: getpid()) ?? 0)
 
-  init(bootId: String, pid: Int32, startTicks: UInt64) {
+  package init(bootId: String, pid: Int32, startTicks: UInt64) {
     self.bootId = bootId
     self.pid = pid
     self.startTicks = startTicks
