@@ -119,7 +119,7 @@ extension Fault {
   public enum RetryAfter: Sendable {
     case unsaid
     case seconds(Int)
-    /// As an HTTP date, so many seconds from now by the server's clock, which also gives the `Date` header then.
+    /// As an HTTP date, so many seconds from now by the server's clock.
     case date(inSeconds: Int)
 
     var parameters: JSONObject {

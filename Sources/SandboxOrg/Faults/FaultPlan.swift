@@ -72,13 +72,10 @@ package struct FaultDelivery: Sendable {
   var ending = Ending.keep
   /// Bytes of a piece, and milliseconds between two.
   var pace: (bytes: Int, milliseconds: Int, clock: Fault.Timing)?
-  /// Seconds since 1970 UTC for the `Date` header; nil: the time it is.
+  /// Seconds since 1970 UTC for the `Date` header; nil: the org's time.
   var date: Int64?
 
-  init(reply: ServerReply) {
-    self.reply = reply
-    date = reply.date
-  }
+  init(reply: ServerReply) { self.reply = reply }
 
   /// True when the answer is sent like any other.
   var isOrdinary: Bool {

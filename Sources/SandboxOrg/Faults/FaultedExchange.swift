@@ -51,7 +51,7 @@ struct FaultedExchange {
   }
 
   private func send(_ reply: ServerReply, to request: ServerRequest) async throws -> Result {
-    if plan.leavesAnswer, reply.date == nil { return .ordinary(reply) }
+    if plan.leavesAnswer { return .ordinary(reply) }
     let delivery = plan.delivery(of: try await reply.gathered())
     guard !delivery.isOrdinary else { return .ordinary(delivery.reply) }
     await deliver(delivery, pieces: request.method == "HEAD" ? [] : pieces(delivery))
@@ -92,7 +92,7 @@ struct FaultedExchange {
     let own: Set = ["content-length", "transfer-encoding", "date", "connection"]
     lines += reply.headers.filter { !own.contains($0.name.lowercased()) }.map { "\($0.name): \($0.value)" }
     lines.append("Server: sandbox")
-    lines.append("Date: \(HTTPDate.text(delivery.date ?? Int64(time(nil))))")
+    lines.append("Date: \(HTTPDate.text(delivery.date ?? clock.now()))")
     if delivery.chunkBytes != nil {
       lines.append("Transfer-Encoding: chunked")
     } else {

@@ -58,7 +58,6 @@ extension HTTPFaultKinds {
     if let seconds = draw.integer("retryAfter") { reply.headers.append(("Retry-After", "\(seconds)")) }
     if let seconds = draw.integer("retryAfterDate") {
       reply.headers.append(("Retry-After", HTTPDate.text(draw.now + Int64(seconds))))
-      reply.date = draw.now
     }
     return .answer(reply, executed: false)
   }

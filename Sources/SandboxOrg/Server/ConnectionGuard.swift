@@ -4,7 +4,8 @@ import NIOHTTP1
 import NIOHTTPTypes
 
 /// Stands between the HTTP parser and the application, one for each connection: keeps its deadlines, refuses what is no
-/// HTTP, answers `Expect: 100-continue`, and closes after an answer that says so. On the connection's event loop.
+/// HTTP, answers `Expect: 100-continue`, dates every answer by the org's clock, and closes after an answer that says so. On the
+/// connection's event loop.
 final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
   typealias InboundIn = HTTPRequestPart
   typealias InboundOut = HTTPRequestPart
@@ -12,6 +13,7 @@ final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
   typealias OutboundOut = HTTPResponsePart
 
   private let limits: ConnectionLimits
+  private let clock: OrgClock
   private let refusal: @Sendable (ServerRefusal) -> ServerReply
   private var state = ConnectionState()
   /// Sent when the requests before the bad one are answered.
@@ -21,8 +23,9 @@ final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
   private var stalled: Scheduled<Void>?
 
   /// - Parameter refusal: How the service words a refusal.
-  init(limits: ConnectionLimits, refusal: @escaping @Sendable (ServerRefusal) -> ServerReply) {
+  init(limits: ConnectionLimits, clock: OrgClock, refusal: @escaping @Sendable (ServerRefusal) -> ServerReply) {
     self.limits = limits
+    self.clock = clock
     self.refusal = refusal
   }
 
@@ -104,6 +107,7 @@ final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
     }
     response.headerFields[.contentLength] = "\(reply.body.count)"
     response.headerFields[.connection] = "close"
+    response.headerFields[.date] = HTTPDate.text(clock.now())
     context.write(wrapOutboundOut(.head(response)), promise: nil)
     context.write(wrapOutboundOut(.body(ByteBuffer(bytes: reply.body))), promise: nil)
     context.writeAndFlush(wrapOutboundOut(.end(nil)), promise: nil)
@@ -118,9 +122,11 @@ final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
       return
     }
     switch unwrapOutboundIn(data) {
-    case .head(let head):
+    case .head(var head):
       state.answerBegan(isLast: head.headerFields[.connection]?.lowercased() == "close")
-      context.write(data, promise: promise)
+      // The HTTP library's own date is the computer's, and up to a second late: stamps would be ahead of it.
+      head.headerFields[.date] = HTTPDate.text(clock.now())
+      context.write(wrapOutboundOut(.head(head)), promise: promise)
     case .body:
       context.write(data, promise: promise)
     case .end:

@@ -96,7 +96,7 @@ public final class SandboxServer: Sendable {
     logger.logLevel = .critical
     let limits = configuration.limits
     let channel = HTTP1Channel.Configuration(
-      additionalChannelHandlers: [ConnectionGuard(limits: limits) { front.mounts.main.refusal($0) }],
+      additionalChannelHandlers: [ConnectionGuard(limits: limits, clock: front.clock) { front.mounts.main.refusal($0) }],
       httpDecoderConfiguration: .init(
         maxHeaderFieldSize: Tuning.parsedHeadBytes, maxHeaderListSize: Tuning.parsedHeadBytes,
         maxHeaderFieldCount: Tuning.headerFields))

@@ -37,8 +37,6 @@ package struct ServerReply: Sendable {
   var stream: ByteStream?
   /// Who was signed in, for the request log.
   var user: String?
-  /// Seconds since 1970 UTC for the `Date` header; nil: the time it is.
-  var date: Int64?
 
   /// `application/json;charset=UTF-8`, spelled as Salesforce does: one client compares it.
   static func json(_ status: Int, _ body: [UInt8], headers: [(name: String, value: String)] = []) -> ServerReply {
