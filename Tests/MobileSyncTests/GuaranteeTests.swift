@@ -174,7 +174,7 @@ import Testing
     try bench.store.writeBlocking(.synced) { transaction in
       let version = try transaction.entry(entryId, in: "accounts")?.version ?? 0
       let record = UploadRecord(
-        entryId: entryId, version: version, syncId: 1, operation: "create", sentAt: SyncConfiguration.systemTime())
+        entryId: entryId, version: version, syncId: 1, operation: .create, sentAt: SyncConfiguration.systemTime())
       try transaction.journal([record], in: "accounts")
     }
     _ = try await bench.up()

@@ -66,7 +66,7 @@ struct AlterTests {
     try store.sync(#"[{"Id":"1"}]"#, into: "s", owner: 8)
     try store.upsert(#"[{"Id":"2","__local__":true}]"#, into: "s", by: "Id")
     try store.writeBlocking(.synced) {
-      try $0.journal([UploadRecord(entryId: 2, version: 2, syncId: 7, operation: "update", sentAt: 5)], in: "s")
+      try $0.journal([UploadRecord(entryId: 2, version: 2, syncId: 7, operation: .update, sentAt: 5)], in: "s")
     }
     let before = try kept(store)
     #expect(before.allSatisfy { $0 != "[]" })

@@ -129,7 +129,7 @@ struct ConcurrencyTests {
   @Test func journal_uploads_areKeptUntilSettled() throws {
     let temporary = try TemporaryStore(soup: "s", [.string("a")])
     try temporary.store.upsert("[{},{},{}]", into: "s")
-    var uploads = [2, 1, 3].map { UploadRecord(entryId: $0, version: 1, syncId: 9, operation: "create", sentAt: 5) }
+    var uploads = [2, 1, 3].map { UploadRecord(entryId: $0, version: 1, syncId: 9, operation: .create, sentAt: 5) }
     try temporary.store.writeBlocking(.synced) { try $0.journal(uploads, in: "s") }
     uploads[0].inDoubt = true
     uploads[0].version = 2

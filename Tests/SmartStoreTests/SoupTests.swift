@@ -84,7 +84,7 @@ struct SoupTests {
     try store.sync(#"[{"Id":"1"}]"#, into: "s", owner: 2)
     try store.upsert(#"[{"Id":"1","__local__":true}]"#, into: "s", by: "Id")
     try store.writeBlocking(.synced) {
-      try $0.journal([UploadRecord(entryId: 1, version: 1, syncId: 1, operation: "update", sentAt: 0)], in: "s")
+      try $0.journal([UploadRecord(entryId: 1, version: 1, syncId: 1, operation: .update, sentAt: 0)], in: "s")
     }
     try store.removeSoup("s")
     #expect(try store.soupExists("s") == false)

@@ -119,7 +119,7 @@ struct FamilyUpRun {
       (
         soup: upload.family.side(create.member).soup,
         record: UploadRecord(
-          entryId: create.sent.entryId, version: create.sent.version, syncId: syncId, operation: "create", sentAt: now)
+          entryId: create.sent.entryId, version: create.sent.version, syncId: syncId, operation: .create, sentAt: now)
       )
     }
     guard !records.isEmpty else { return }

@@ -17,7 +17,7 @@ struct LostCreates {
   func resolve(_ record: inout RunRecord) async throws -> Set<Int64> {
     let soup = soupName, plan = plan
     let (journal, batch) = try await record.environment.store.read { snapshot in
-      let journal = try snapshot.unsettledUploads(in: soup).filter { $0.operation == "create" }
+      let journal = try snapshot.unsettledUploads(in: soup).filter { $0.operation == .create }
       return (journal, try DirtyBatch(snapshot.entries(journal.map(\.entryId), in: soup), plan: plan))
     }
     guard !journal.isEmpty else { return [] }

@@ -228,7 +228,7 @@ extension SyncUpRun {
   private mutating func journal(_ upload: BatchUpload) async throws {
     let now = environment.configuration.now(), syncId = state.id
     let records = upload.creates.map {
-      UploadRecord(entryId: $0.entryId, version: $0.version, syncId: syncId, operation: "create", sentAt: now)
+      UploadRecord(entryId: $0.entryId, version: $0.version, syncId: syncId, operation: .create, sentAt: now)
     }
     guard target.looksForLostCreates, !records.isEmpty else { return }
     try await record.save(.synced) { transaction, state in try transaction.journal(records, in: state.soupName) }

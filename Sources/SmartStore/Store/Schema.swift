@@ -3,7 +3,7 @@ import Database
 /// The tables every store has beside those of its soups, and how older files are brought up to date.
 enum Schema {
   /// `PRAGMA user_version` of the files this build writes.
-  static let version: Int64 = 2
+  static let version: Int64 = 3
 
   /// Looks before anything is changed whether the file is one this build may write to. An empty one is.
   static func check(_ connection: Connection, path: String) throws {
@@ -84,6 +84,14 @@ enum Schema {
     CREATE TABLE soup_conflicts (
       soup INTEGER NOT NULL, entry INTEGER NOT NULL, sync INTEGER NOT NULL, state TEXT NOT NULL, server TEXT,
       idField TEXT NOT NULL, dateField TEXT NOT NULL, detectedAt INTEGER NOT NULL, PRIMARY KEY (soup, entry)) WITHOUT ROWID;
+    """,
+    """
+    ALTER TABLE outbox ADD COLUMN fence INTEGER NOT NULL DEFAULT 0;
+    ALTER TABLE outbox ADD COLUMN clockOffset INTEGER;
+    ALTER TABLE outbox ADD COLUMN resendAt INTEGER;
+    ALTER TABLE outbox ADD COLUMN sent TEXT;
+    CREATE INDEX outbox_creates ON outbox (soup) WHERE operation = 'create';
+    CREATE TABLE outbox_arrivals (soup INTEGER NOT NULL, entry INTEGER NOT NULL, PRIMARY KEY (soup, entry)) WITHOUT ROWID;
     """,
   ]
 }

@@ -81,10 +81,13 @@ package final class StoreTransaction: StoreSnapshot {
   }
 
   private func forgetEntries(of soup: Soup) throws {
-    for table in ["soup_members", "soup_bases", "soup_conflicts", "outbox"] {
+    for table in StoreTransaction.entryTables {
       try connection.run("DELETE FROM \(table) WHERE soup = ?", [.integer(soup.number)])
     }
   }
+
+  /// What the store keeps about entries beside their soups' tables, each with the columns `soup` and `entry`.
+  private static let entryTables = ["soup_members", "soup_bases", "soup_conflicts", "outbox", "outbox_arrivals"]
 
   // MARK: Entries
 
@@ -117,7 +120,7 @@ package final class StoreTransaction: StoreSnapshot {
     for id in ids {
       delete.bind(1, id)
       try delete.run()
-      for table in ["soup_members", "soup_bases", "soup_conflicts", "outbox"] {
+      for table in StoreTransaction.entryTables {
         try connection.run("DELETE FROM \(table) WHERE soup = ? AND entry = ?", [.integer(found.number), .integer(id)])
       }
     }

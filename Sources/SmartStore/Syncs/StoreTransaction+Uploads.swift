@@ -1,90 +1,87 @@
 import Database
 
-/// An upload that was sent, or is about to be: written down before, so that a lost answer or a dead process is noticed.
+/// An upload that is about to be sent, or was: written down before, so that no other run sends it and a lost answer is noticed.
 package struct UploadRecord: Sendable, Equatable {
   package var entryId: Int64
   /// The row's version when its text was taken for sending.
   package var version: Int64
   package var syncId: Int64
-  /// `create`, `update`, `upsert` or `delete`.
-  package var operation: String
-  /// Ms since 1970 UTC.
+  /// The fence of that sync's lease: with another one the run that sent this is over. 0 in rows of older builds.
+  package var fence: Int64
+  package var operation: Operation
+  /// Ms since 1970 UTC by this machine's clock.
   package var sentAt: Int64
+  /// How far the server's clock was ahead of this machine's then, ms; nil when no answer had told yet.
+  package var clockOffset: Int64?
+  /// A create without an answer is not sent again before, ms by the clock of `sentAt`; nil while nobody knows that the answer
+  /// is lost.
+  package var resendAt: Int64?
   /// Whether the server has it could not be found out.
   package var inDoubt: Bool
+  /// What a create told the server, JSON text; nil for other uploads and in rows of older builds.
+  package var sent: [UInt8]?
 
-  package init(entryId: Int64, version: Int64, syncId: Int64, operation: String, sentAt: Int64, inDoubt: Bool = false) {
+  package enum Operation: String, Sendable {
+    case create, update, upsert, delete
+    /// A create that cannot be looked for on the server.
+    case customCreate
+  }
+
+  package init(
+    entryId: Int64, version: Int64, syncId: Int64, fence: Int64 = 0, operation: Operation, sentAt: Int64,
+    clockOffset: Int64? = nil, resendAt: Int64? = nil, inDoubt: Bool = false, sent: [UInt8]? = nil
+  ) {
     self.entryId = entryId
     self.version = version
     self.syncId = syncId
+    self.fence = fence
     self.operation = operation
     self.sentAt = sentAt
+    self.clockOffset = clockOffset
+    self.resendAt = resendAt
     self.inDoubt = inDoubt
+    self.sent = sent
   }
 }
 
 extension StoreSnapshot {
-  /// Uploads whose outcome is not known, by entry id.
-  package func unsettledUploads(in soup: String) throws -> [UploadRecord] {
+  private static let uploadColumns =
+    "entry, version, sync, fence, operation, sentAt, clockOffset, resendAt, inDoubt, sent"
+
+  private func uploads(_ condition: String, _ values: [SQLValue]) throws -> [UploadRecord] {
     let statement = try connection.statement(
-      """
-      SELECT entry, version, sync, operation, sentAt, inDoubt FROM outbox
-      WHERE soup = ? AND operation <> 'echo' ORDER BY entry
-      """)
-    statement.bind(1, try self.soup(soup).number)
+      "SELECT \(StoreSnapshot.uploadColumns) FROM outbox WHERE \(condition) ORDER BY entry")
+    try statement.bind(values)
     defer { statement.reset() }
     var uploads: [UploadRecord] = []
     while try statement.step() {
+      guard let operation = UploadRecord.Operation(rawValue: statement.string(4)) else { continue }
       uploads.append(
         UploadRecord(
-          entryId: statement.int64(0), version: statement.int64(1), syncId: statement.int64(2),
-          operation: statement.string(3), sentAt: statement.int64(4), inDoubt: statement.int64(5) != 0))
+          entryId: statement.int64(0), version: statement.int64(1), syncId: statement.int64(2), fence: statement.int64(3),
+          operation: operation, sentAt: statement.int64(5),
+          clockOffset: statement.isNull(6) ? nil : statement.int64(6),
+          resendAt: statement.isNull(7) ? nil : statement.int64(7), inDoubt: statement.int64(8) != 0,
+          sent: statement.isNull(9) ? nil : Array(statement.bytes(9))))
     }
     return uploads
   }
-}
 
-// MARK: - Echoes
-
-extension StoreSnapshot {
-  /// Entries that were uploaded and not touched since, by their external id: what the server sends of them next may be no more
-  /// than what it was sent.
-  package func echoes(in name: String, idPath: String) throws -> [String: Int64] {
-    let soup = try self.soup(name)
-    let statement = try connection.statement(
-      """
-      SELECT \(soup.expression(idPath)), id FROM \(soup.table)
-      WHERE (id, version) IN (SELECT entry, version FROM outbox WHERE soup = ? AND operation = 'echo')
-      """)
-    statement.bind(1, soup.number)
-    defer { statement.reset() }
-    var echoes: [String: Int64] = [:]
-    while try statement.step() { echoes[statement.string(0)] = statement.int64(1) }
-    return echoes
-  }
-}
-
-extension StoreTransaction {
-  /// Notes that the server has these entries as they stand here now. Entries with local changes are passed over.
-  package func expectEchoes(_ entryIds: some Sequence<Int64>, in name: String) throws {
-    let soup = try self.soup(name)
-    for id in entryIds {
-      try connection.run(
-        """
-        INSERT OR REPLACE INTO outbox (soup, entry, version, sync, operation, sentAt)
-        SELECT ?, id, version, 0, 'echo', lastModified FROM \(soup.table) WHERE id = ? AND (\(soup.dirtyCondition)) IS NOT 1
-        """, [.integer(soup.number), .integer(id)])
-    }
+  /// Uploads that are under way, and those whose outcome is not known, by entry id.
+  package func unsettledUploads(in soup: String) throws -> [UploadRecord] {
+    try uploads("soup = ? AND operation <> 'echo'", [.integer(try self.soup(soup).number)])
   }
 
-  /// Forgets the notes about entries that were written since.
-  package func forgetStaleEchoes(in name: String) throws {
-    let soup = try self.soup(name)
-    try connection.run(
-      """
-      DELETE FROM outbox WHERE soup = ? AND operation = 'echo'
-      AND NOT EXISTS (SELECT 1 FROM \(soup.table) AS t WHERE t.id = outbox.entry AND t.version = outbox.version)
-      """, [.integer(soup.number)])
+  /// Creates that are under way, and those whose outcome is not known, by entry id.
+  package func unsettledCreates(in soup: String) throws -> [UploadRecord] {
+    try uploads("soup = ? AND operation = 'create'", [.integer(try self.soup(soup).number)])
+  }
+
+  /// The upload of an entry that is under way or whose outcome is not known.
+  package func unsettledUpload(of entryId: Int64, in soup: String) throws -> UploadRecord? {
+    try uploads(
+      "soup = ? AND entry = ? AND operation <> 'echo'", [.integer(try self.soup(soup).number), .integer(entryId)]
+    ).first
   }
 }
 
@@ -94,10 +91,16 @@ extension StoreTransaction {
     let number = try self.soup(soup).number
     for upload in uploads {
       try connection.run(
-        "INSERT OR REPLACE INTO outbox (soup, entry, version, sync, operation, sentAt, inDoubt) VALUES (?, ?, ?, ?, ?, ?, ?)",
+        """
+        INSERT OR REPLACE INTO outbox
+        (soup, entry, version, sync, fence, operation, sentAt, clockOffset, resendAt, inDoubt, sent)
+        VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+        """,
         [
           .integer(number), .integer(upload.entryId), .integer(upload.version), .integer(upload.syncId),
-          .text(upload.operation), .integer(upload.sentAt), .integer(upload.inDoubt ? 1 : 0),
+          .integer(upload.fence), .text(upload.operation.rawValue), .integer(upload.sentAt),
+          upload.clockOffset.map(SQLValue.integer) ?? .null, upload.resendAt.map(SQLValue.integer) ?? .null,
+          .integer(upload.inDoubt ? 1 : 0), upload.sent.map { .text(String(decoding: $0, as: UTF8.self)) } ?? .null,
         ])
     }
   }
@@ -105,8 +108,11 @@ extension StoreTransaction {
   /// The outcome of these uploads is known.
   package func settle(_ entryIds: some Sequence<Int64>, in soup: String) throws {
     let number = try self.soup(soup).number
+    let delete = try connection.statement("DELETE FROM outbox WHERE soup = ? AND entry = ? AND operation <> 'echo'")
     for id in entryIds {
-      try connection.run("DELETE FROM outbox WHERE soup = ? AND entry = ?", [.integer(number), .integer(id)])
+      delete.bind(1, number)
+      delete.bind(2, id)
+      try delete.run()
     }
   }
 }

@@ -1,0 +1,82 @@
+import TestSupport
+import Testing
+
+@testable import SmartStore
+
+/// Rows that a run takes before it sends them.
+struct ClaimTests {
+  private func soup() throws -> TemporaryStore {
+    let temporary = try TemporaryStore(soup: "s", [.string("Id"), .string("__local__")])
+    try temporary.store.upsert(#"[{"Id":"a"},{"Id":"b"},{"Id":"c"}]"#, into: "s")
+    return temporary
+  }
+
+  private func upload(_ id: Int64, sync: Int64 = 1, fence: Int64 = 1, _ operation: UploadRecord.Operation) -> UploadRecord {
+    UploadRecord(entryId: id, version: 1, syncId: sync, fence: fence, operation: operation, sentAt: 5)
+  }
+
+  private func claim(
+    _ uploads: [UploadRecord], _ temporary: TemporaryStore, isLive: Bool
+  ) throws -> [ClaimOutcome] {
+    try temporary.store.writeBlocking(.synced) { try $0.claim(uploads, in: "s") { _ in isLive } }
+  }
+
+  @Test func claim_freeRows_areTakenWithWhatIsSent() throws {
+    let temporary = try soup()
+    var create = upload(1, .create)
+    create.sent = Array(#"{"fields":{"Name":"ä"}}"#.utf8)
+    create.clockOffset = -7
+    let update = upload(2, .update)
+    #expect(try claim([create, update], temporary, isLive: true) == [.claimed, .claimed])
+    #expect(try temporary.store.readBlocking { try $0.unsettledUploads(in: "s") } == [create, update])
+    #expect(try temporary.store.readBlocking { try $0.unsettledCreates(in: "s") } == [create])
+  }
+
+  @Test func claim_rowsOfALiveRun_areHeld() throws {
+    let temporary = try soup(), first = upload(1, .update)
+    _ = try claim([first], temporary, isLive: true)
+    #expect(try claim([upload(1, sync: 2, .delete), upload(2, sync: 2, .update)], temporary, isLive: true) == [.held, .claimed])
+    #expect(try temporary.store.readBlocking { try $0.unsettledUpload(of: 1, in: "s") } == first)
+  }
+
+  @Test func claim_rowsOfADeadRun_areFreeButForCreates() throws {
+    let temporary = try soup()
+    let old = [upload(1, .update), upload(2, .create), upload(3, .customCreate)]
+    _ = try claim(old, temporary, isLive: true)
+    let next = [1, 2, 3].map { upload($0, fence: 2, .update) }
+    #expect(try claim(next, temporary, isLive: false) == [.claimed, .unsettled, .claimed])
+    #expect(try temporary.store.readBlocking { try $0.unsettledUploads(in: "s") } == [next[0], old[1], next[2]])
+  }
+
+  @Test func claim_editedOrRemovedRows_areNotTaken() throws {
+    let temporary = try soup()
+    try temporary.store.upsert(#"[{"_soupEntryId":1,"Id":"edited"}]"#, into: "s")
+    try temporary.store.remove([2], from: "s")
+    let uploads = [1, 2, 3].map { upload($0, .update) }
+    #expect(try claim(uploads, temporary, isLive: true) == [.changed, .changed, .claimed])
+  }
+
+  @Test func claim_entryThatAwaitsItsEcho_isTaken() throws {
+    let temporary = try soup()
+    try temporary.store.writeBlocking(.synced) { try $0.expectEchoes([1, 2], in: "s") }
+    #expect(try claim([upload(1, .update)], temporary, isLive: true) == [.claimed])
+    try temporary.store.writeBlocking(.synced) { try $0.settle([1, 2], in: "s") }
+    #expect(try temporary.store.readBlocking { try $0.unsettledUploads(in: "s") }.isEmpty)
+    #expect(try temporary.store.readBlocking { try $0.echoes(in: "s", idPath: "Id") } == ["b": 2])
+  }
+
+  @Test func arrivals_noCreateIsLeft_areForgotten() throws {
+    let temporary = try soup(), store = temporary.store
+    _ = try claim([upload(1, .create)], temporary, isLive: true)
+    try store.writeBlocking(.synced) { try $0.noteArrivals([2, 3], in: "s") }
+    try store.writeBlocking(.synced) { try $0.forgetArrivals(in: "s") }
+    #expect(try store.readBlocking { try $0.arrivals(in: "s") } == [2, 3])
+    try store.remove([2], from: "s")
+    #expect(try store.readBlocking { try $0.arrivals(in: "s") } == [3])
+    try store.writeBlocking(.synced) { transaction in
+      try transaction.settle([1], in: "s")
+      try transaction.forgetArrivals(in: "s")
+    }
+    #expect(try store.readBlocking { try $0.arrivals(in: "s") }.isEmpty)
+  }
+}
