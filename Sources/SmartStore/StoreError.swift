@@ -12,7 +12,7 @@ public struct StoreError: Error, Sendable, Equatable, CustomStringConvertible {
     case invalidQuerySpec, invalidSmartSql, notReadOnly, noSuchCursor, tooManyCursors
     case invalidStoreName, invalidKey, cannotOpenStore, notADatabase, newerSchema, storeClosed
     case keyRequired, wrongKey, notEncrypted, encryptionUnavailable, storeInUse
-    case leaseLost, invalidConfiguration, sqlite
+    case leaseLost, invalidConfiguration, reentrantCall, sqlite
   }
 
   public let code: Code

@@ -50,6 +50,33 @@ struct ChangeFeedTests {
     #expect(observer.take() == [])
   }
 
+  @Test func write_inItsOwnObserversCallback_isRefusedWithASentence() throws {
+    let store = try TemporaryStore(soup: "s", [.string("k")]), inner = store.store
+    let refusals = Mutex<[StoreError]>([])
+    let observer = try inner.observe(soups: ["s"], onNews: { _ in
+      do {
+        try inner.upsert(#"[{"k":"again"}]"#, into: "s")
+      } catch {
+        refusals.withLock { $0.append(contentsOf: [error as? StoreError].compactMap(\.self)) }
+      }
+    })
+    try inner.upsert(#"[{"k":"a"}]"#, into: "s")
+    #expect(observer.take() == [change(created: [1])])
+    let refused = refusals.withLock { $0 }
+    #expect(refused.map(\.code) == [.reentrantCall])
+    #expect(refused.first?.message.contains("another queue") == true)
+    #expect(try inner.rows("SELECT count(*) FROM {s}") == "[[1]]")
+  }
+
+  @Test func close_inItsOwnObserversCallback_waitsForItAndCloses() throws {
+    let store = try TemporaryStore(soup: "s", [.string("k")]), inner = store.store, ended = DispatchSemaphore(value: 0)
+    let observer = try inner.observe(soups: ["s"], onNews: { _ in inner.close() }, onEnd: { ended.signal() })
+    try inner.upsert(#"[{"k":"a"}]"#, into: "s")
+    ended.wait()
+    #expect(observer.take() == [change(created: [1])])
+    #expect(throws: StoreError.self) { try inner.upsert(#"[{"k":"b"}]"#, into: "s") }
+  }
+
   @Test func observe_soupClearedOrRemoved_tellsAll() throws {
     let store = try TemporaryStore(soup: "s", [.string("k")]), listener = Listener()
     let observer = try listener.observe(store.store, "s")

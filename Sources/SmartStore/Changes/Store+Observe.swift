@@ -9,7 +9,7 @@ extension Store {
   /// - Parameters:
   ///   - soupNames: Soups that exist. One that is removed later and registered again is still watched.
   ///   - onNews: Called after a commit when changes wait that were not announced yet; ``ChangeObserver/take()`` has them.
-  ///     Runs on the writer's queue: it must be quick and must not use the store.
+  ///     Runs on the writer's queue: it must be quick. Calls that write to the store throw `.reentrantCall` there.
   ///   - onEnd: Called once when the store closes before the observer was cancelled.
   /// - Returns: Keep it: letting go of it cancels it.
   /// - Throws: ``StoreError`` `.noSuchSoup`, `.storeClosed`.

@@ -46,6 +46,7 @@ public final class Store: @unchecked Sendable {
     self.isGlobal = isGlobal
     self.path = path
     queue = DispatchQueue(label: "tureen.store.writer.\(name)")
+    queue.setSpecific(key: Store.writerQueue, value: ObjectIdentifier(queue))
     let wantedIndexes = WantedIndexes()
     writerState = ConnectionState(number: 0, wantedIndexes)
     readers = ReaderPool(path: path, key: key, busyTimeoutMs: busyTimeoutMs, wantedIndexes)
@@ -93,8 +94,13 @@ public final class Store: @unchecked Sendable {
     return result
   }
 
-  /// Ends the connections. Waits for the transaction that is under way; later calls throw `.storeClosed`.
+  /// Ends the connections. Waits for the transaction that is under way; later calls throw `.storeClosed`. From an observer's
+  /// callback the store closes once the callback has returned.
   public func close() {
+    guard !isOnWriterQueue else {
+      DispatchQueue.global().async { self.close() }
+      return
+    }
     queue.sync {
       writerState.feed?.close()
       writerState.feed = nil
@@ -108,10 +114,26 @@ public final class Store: @unchecked Sendable {
 
   // MARK: Transactions
 
+  private static let writerQueue = DispatchSpecificKey<ObjectIdentifier>()
+
+  private var isOnWriterQueue: Bool { DispatchQueue.getSpecific(key: Store.writerQueue) == ObjectIdentifier(queue) }
+
+  /// Runs `body` on the writer's queue and waits for it.
+  /// - Throws: ``StoreError`` `.reentrantCall` on that queue itself, where waiting would never end.
+  private func onWriter<T>(_ body: () throws -> T) throws -> T {
+    guard !isOnWriterQueue else {
+      throw StoreError(
+        .reentrantCall,
+        "store '\(name)' was called from the callback of one of its own observers, which it waits for; "
+          + "start the work on another queue or in a task")
+    }
+    return try queue.sync(execute: body)
+  }
+
   /// Runs one transaction on the writer and waits for it. Not for the cooperative thread pool.
-  /// - Throws: What `body` throws, after rolling back; ``StoreError`` of SQLite.
+  /// - Throws: What `body` throws, after rolling back; ``StoreError`` of SQLite; `.reentrantCall`.
   package func writeBlocking<T>(_ durability: Durability, _ body: (StoreTransaction) throws -> T) throws -> T {
-    try queue.sync { try transact(durability, body) }
+    try onWriter { try transact(durability, body) }
   }
 
   /// Runs one transaction on the writer; suspends meanwhile.
@@ -192,7 +214,7 @@ public final class Store: @unchecked Sendable {
   /// Starts telling an observer of what is committed from now on.
   /// - Parameter outer: Where the observer's changes wait, when `inbox` hands on only some of its own.
   func startObserving(_ inbox: ChangeInbox, for outer: ChangeInbox? = nil) throws -> ChangeObserver {
-    try queue.sync {
+    try onWriter {
       guard let writer else { throw StoreError(.storeClosed, "store '\(name)' is closed") }
       let feed: ChangeFeed
       do {
@@ -236,7 +258,7 @@ public final class Store: @unchecked Sendable {
 
   /// Size of the database in bytes, the write-ahead log folded back first as far as readers let it.
   public func databaseSize() throws -> Int64 {
-    try queue.sync {
+    try onWriter {
       guard let writer else { throw StoreError(.storeClosed, "store '\(name)' is closed") }
       do {
         try writer.execute("PRAGMA wal_checkpoint(PASSIVE)")
