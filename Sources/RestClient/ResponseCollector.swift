@@ -30,12 +30,15 @@ final class ResponseCollector: HTTPClientResponseDelegate, @unchecked Sendable {
 
   deinit { body.discard() }
 
-  /// False while the server cannot know of the request.
+  /// False while the server cannot act on the request: not all of it has been handed to the network.
   var wasSent: Bool { sent.load(ordering: .acquiring) }
 
-  func didSendRequestHead(task: HTTPClient.Task<RestResponse>, _ head: HTTPRequestHead) {
+  /// A body is one part: with it the request is complete, though its end is reported later.
+  func didSendRequestPart(task: HTTPClient.Task<RestResponse>, _ part: IOData) {
     sent.store(true, ordering: .releasing)
   }
+
+  func didSendRequest(task: HTTPClient.Task<RestResponse>) { sent.store(true, ordering: .releasing) }
 
   func didReceiveHead(task: HTTPClient.Task<RestResponse>, _ head: HTTPResponseHead) -> EventLoopFuture<Void> {
     sent.store(true, ordering: .releasing)

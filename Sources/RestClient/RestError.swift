@@ -27,7 +27,7 @@ public struct RestError: Error, Sendable {
 
   /// What is known about the server's side when a call failed.
   public enum Outcome: String, Sendable {
-    /// The request never left this machine.
+    /// The request never left this machine, or not all of it: the server cannot have acted on it.
     case notSent
     /// The server answered, and the answer says that it did not do it.
     case answered

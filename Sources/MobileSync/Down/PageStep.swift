@@ -24,12 +24,14 @@ struct PageStep: Sendable {
       guard let part else { continue }
       let place = places[i], found = known[i], kept = families.positions(in: i).subtracting(found.unchanged)
       var dirty = try dirtyCandidates(kept, of: part, place, transaction)
+      let arrivals = try PossibleArrivals(on: part, place, skipping: found.unchanged.union(kept), in: transaction)
       let outcome = try transaction.storeRecords(
         part, in: place.soup, matchedBy: place.fields.id, overlay: LocalField.overlay(syncId: state.id),
         removing: [LocalField.lastError], keepDirty: keepDirty, owner: state.id,
         // Only a soup that is alone can be the one that is being loaded.
         expectedTotal: places.count == 1 ? counter.total : nil, skipping: found.unchanged.union(kept)
       ) { position, entryId in dirty.append((position, entryId)) }
+      try arrivals.note(in: transaction)
       let merged = try reconcile(dirty, of: part, place, &state, transaction, conflicts)
       guard place.isCounted else { continue }
       state.counts.fetched += part.count - found.count

@@ -14,13 +14,18 @@ struct SyncDownRun {
   /// The newest stamp of records that go with a parent. Pages are in the parents' order, so it counts at the end only.
   private var newestChild = TimeStamp.never
   private let since: Int64
+  /// Creates from these soups have no answer yet: what comes down may be what they made.
+  private let mayMeetLostCreates: Bool
 
   private var environment: RunEnvironment { record.environment }
   private var state: SyncState { record.state }
 
-  /// - Parameter previousRunEnded: Whether the run before reached its end.
-  init(_ record: RunRecord, previousRunEnded: Bool) throws {
+  /// - Parameters:
+  ///   - previousRunEnded: Whether the run before reached its end.
+  ///   - mayMeetLostCreates: Whether creates from its soups have no answer yet.
+  init(_ record: RunRecord, previousRunEnded: Bool, mayMeetLostCreates: Bool) throws {
     self.record = record
+    self.mayMeetLostCreates = mayMeetLostCreates
     let target = try TargetRegistry.down(record.state.target), state = record.state
     self.target = target
     places = target.places(state.soupName)
@@ -143,15 +148,18 @@ struct SyncDownRun {
     for (i, part) in page.parts.enumerated() where places[i].isCounted {
       counter.advance((part?.count ?? 0) - known[i].count)
     }
-    // The end waits for what a resolver says.
-    let endsHere = isLast && state.options.resolver == nil
+    // The end waits for what a resolver says, and for a look at what may have been made here.
+    let endsHere = isLast && state.options.resolver == nil && !mayMeetLostCreates
     let step = PageStep(
       page: page, places: places, known: known, progress: progress, counter: counter, isLast: endsHere,
       now: environment.configuration.now())
     let conflicts = Noted<MetConflict>()
     try await record.save(.pulled) { transaction, state in try step.apply(&state, in: transaction, noting: conflicts) }
     try await record.handle(conflicts.all())
-    if isLast, !endsHere { try await finishEmpty() }
+    if isLast, !endsHere {
+      if mayMeetLostCreates { try await LostCreates.settle(afterFilling: places.map(\.soup), &record) }
+      try await finishEmpty()
+    }
     if isLast, counter.isReported { record.report(status: .running, progress: counter.percent) }
   }
 

@@ -21,16 +21,17 @@ final class RequestMeter: Sendable {
   func add(_ change: (inout Totals) -> Void) { state.withLock { change(&$0) } }
 }
 
-/// The client a run uses: passes everything on and counts it.
+/// The client a run uses: passes everything on, counts it, and reads the server's clock off the answers.
 struct MeteredClient: RestClient {
   let client: any RestClient
   let meter: RequestMeter
+  let clock: ServerClock
 
   var apiVersion: String { client.apiVersion }
 
   func send(_ request: RestRequest) async throws -> RestResponse {
     meter.add { $0.requests += 1 }
-    let response = try await client.send(request)
+    let response = try await clock.reading { try await client.send(request) }
     let limitInfo = response.header("Sforce-Limit-Info")
     meter.add { totals in
       totals.bytes += response.body.count

@@ -8,6 +8,8 @@ struct RunEnvironment: Sendable {
   let client: MeteredClient
   let control: RunControl
   let configuration: SyncConfiguration
+  let clock: ServerClock
+  let owners: UploadOwners
   let onUpdate: @Sendable (SyncState) -> Void
   let onConflicts: @Sendable ([SyncConflict]) -> Void
   /// What decides conflicts, by name.

@@ -163,8 +163,9 @@ extension SyncManager {
       hub.tell(state)
     }
     let environment = RunEnvironment(
-      store: store, client: MeteredClient(client: client, meter: meter), control: control,
-      configuration: configuration, onUpdate: listener,
+      store: store, client: MeteredClient(client: client, meter: meter, clock: clock), control: control,
+      configuration: configuration, clock: clock, owners: UploadOwners(leases: leases) { self.isRunning($0) },
+      onUpdate: listener,
       onConflicts: { [conflict = listeners.conflict] in self.tell($0, conflict) }, resolver: { self.resolver($0) })
     let soups = SyncManager.soups(of: start.state), ticket = turns.book(soups)
     var state = start.state
@@ -217,8 +218,8 @@ extension SyncManager {
       shared.withLock { _ = $0.queued.remove(start.state.id) }
       switch start.state.type {
       case .syncDown:
-        try await LostCreates.settle(beforeFilling: soups, &record)
-        var run = try SyncDownRun(record, previousRunEnded: start.previousRunEnded)
+        let isUnsettled = try await LostCreates.settle(beforeFilling: soups, &record)
+        var run = try SyncDownRun(record, previousRunEnded: start.previousRunEnded, mayMeetLostCreates: isUnsettled)
         try await run.perform(into: &record)
       case .syncUp:
         if let target = try TargetRegistry.families(start.state.target) {

@@ -13,6 +13,7 @@ public final class SyncManager: Sendable {
   let client: any RestClient
   let configuration: SyncConfiguration
   let leases = SyncLeases()
+  let clock: ServerClock
   let turns = SoupTurns()
   let hub = UpdateHub<SyncState>()
   let conflictHub = UpdateHub<SyncConflict>()
@@ -39,6 +40,7 @@ public final class SyncManager: Sendable {
     self.store = store
     self.client = client
     self.configuration = configuration
+    clock = ServerClock(now: configuration.now)
     try recover()
   }
 

@@ -19,6 +19,7 @@ struct ParentChildrenSyncUpTarget: Sendable {
       var side = try reader.object(key)
       side["createFieldlist"] = create
       side["updateFieldlist"] = update
+      side["lostCreateWaitMs"] = json["lostCreateWaitMs"]
       return try UploadSettings(side, type: "parent_children", largestBatch: BatchSyncUpTarget.largestBatch)
     }
     parents = try side("parent", json["createFieldlist"], json["updateFieldlist"])

@@ -11,6 +11,8 @@ struct UploadSettings: Sendable {
   let updateFieldlist: [String]?
   /// Records sent and written back together.
   let maxBatchSize: Int
+  /// How long the server may work on one request, ms; nil: as the configuration says.
+  let lostCreateWaitMs: Int64?
 
   /// - Parameters:
   ///   - type: Written where the JSON names none.
@@ -22,11 +24,25 @@ struct UploadSettings: Sendable {
     createFieldlist = try UploadSettings.fieldlist(json, "createFieldlist")
     updateFieldlist = try UploadSettings.fieldlist(json, "updateFieldlist")
     maxBatchSize = try TargetReader(json: json, label: "sync up target").count("maxBatchSize", limit: largestBatch)
+    lostCreateWaitMs = try UploadSettings.wait(json)
     var stored = fields.written(to: json)
     if stored["type"].map(\.isNull) ?? true { stored["type"] = .string(type) }
     stored["maxBatchSize"] = .integer(Int64(maxBatchSize))
     self.json = stored
   }
+
+  /// - Throws: ``SyncError`` `.invalidTarget` unless it is a time in ms, or missing.
+  static func wait(_ json: JSONObject) throws(SyncError) -> Int64? {
+    guard let value = json["lostCreateWaitMs"], !value.isNull else { return nil }
+    guard let wait = value.integerValue, (0...longestWaitMs).contains(wait) else {
+      throw SyncError(
+        .invalidTarget, "sync up target: 'lostCreateWaitMs' must be an integer from 0 to \(longestWaitMs), got \(value.text)")
+    }
+    return wait
+  }
+
+  /// A day, ms.
+  private static let longestWaitMs: Int64 = 86_400_000
 
   static func fieldlist(_ json: JSONObject, _ key: String) throws(SyncError) -> [String]? {
     try SyncOptions.fieldlist(json[key]) { SyncError(.invalidTarget, "sync up target: '\(key)' " + $0) }

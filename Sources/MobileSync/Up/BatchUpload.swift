@@ -32,9 +32,6 @@ struct BatchUpload: Sendable {
     self.planned = planned
   }
 
-  /// Creates that will be sent, as they stood when they were read.
-  var creates: [SentRecord] { planned.filter { $0.action == .create }.map { sent($0.index, .create) } }
-
   private func sent(_ i: Int, _ action: UploadAction) -> SentRecord {
     SentRecord(entryId: batch.entryIds[i], version: batch.versions[i], action: action)
   }
@@ -75,6 +72,7 @@ struct BatchUpload: Sendable {
       case .conflicting: answers.append(Answer(sent: sent, outcome: .conflicting, result: UploadResult(isSuccess: false)))
       case .refused(let result): answers.append(Answer(sent: sent, outcome: .failed, result: result))
       case .settled: answers.append(Answer(sent: sent, outcome: .succeeded, result: UploadResult(isSuccess: true)))
+      case .held: answers.append(Answer(sent: sent, outcome: .skipped, result: UploadResult(isSuccess: true)))
       // Counted, and marked, when it was looked for.
       case .inDoubt: break
       }

@@ -9,6 +9,7 @@ struct FamilyUpRun {
   private var record: RunRecord
   private let target: ParentChildrenSyncUpTarget
   private let plans: FamilyPlans
+  private let places: FamilyPlaces
   private var counter = ProgressCounter(total: 0)
 
   /// How often a family is sent when the server has lost records of it: as it is, with a new parent, with new children.
@@ -22,6 +23,7 @@ struct FamilyUpRun {
     self.record = record
     self.target = target
     plans = FamilyPlans(target, fieldlist: record.state.options.fieldlist)
+    places = FamilyPlaces(target, record.environment.configuration)
   }
 
   /// Runs to the end; the state DONE is then saved and not yet reported.
@@ -50,7 +52,7 @@ struct FamilyUpRun {
   /// Creates whose outcome stays unknown, by soup.
   private mutating func settleLostCreates() async throws -> [String: Set<Int64>] {
     var doubtful: [String: Set<Int64>] = [:]
-    for place in LostCreates.all(of: target, plans) {
+    for place in LostCreates.all(of: target, plans, places) {
       doubtful[place.soupName, default: []].formUnion(try await place.resolve(&record))
     }
     return doubtful
@@ -60,7 +62,6 @@ struct FamilyUpRun {
 
   private mutating func upload(_ id: Int64, _ inDoubt: [String: Set<Int64>]) async throws {
     guard let family = try await read(id), !isDoubtful(family, inDoubt) else { return }
-    var next: Family? = family
     if state.options.mergeMode != .overwrite {
       let changed = try await FamilyCheck.changed(family, through: environment.client)
       guard try await record.mayGoUp(family, changed) else {
@@ -71,12 +72,23 @@ struct FamilyUpRun {
         }
         return
       }
-      if !changed.isEmpty { next = try await read(id) }
     }
     for tries in 1...FamilyUpRun.tries {
-      guard let family = next, try await send(family, isLastTry: tries == FamilyUpRun.tries) else { return }
-      next = try await read(id)
+      guard let family = try await take(id), try await send(family, isLastTry: tries == FamilyUpRun.tries) else { return }
     }
+  }
+
+  /// Takes the rows of a family before they are sent, all or none of them, as they stand now.
+  /// - Returns: nil when the parent is not there any more, or when another run is sending one of them.
+  private mutating func take(_ id: Int64) async throws -> Family? {
+    let target = target, plans = plans, places = places
+    let (family, isHeld) = try await record.taking(.synced) { transaction, claim -> (Family?, Bool) in
+      guard let family = try Family(id, target, plans, in: transaction) else { return (nil, false) }
+      let isTaken = try family.take(with: claim, places, transaction)
+      return (isTaken ? family : nil, !isTaken)
+    }
+    if isHeld { try await record.save(.pulled) { _, state in state.counts.count(.skipped) } }
+    return family
   }
 
   private var percent: Int { ProgressCounter.percent(counter.done + 1, of: counter.total) }
@@ -98,33 +110,20 @@ struct FamilyUpRun {
       client: environment.client, control: environment.control, configuration: environment.configuration,
       mergeMode: state.options.mergeMode)
     var upload = FamilyUpload(family, in: context, isLastTry: isLastTry)
-    try await journal(upload)
     var failure = await upload.send()
     if failure == nil { failure = await upload.findGone() }
-    let writer = FamilyWriteBack(upload), percent = percent, outcome = upload.outcome
+    let claim = record.claim, writer = FamilyWriteBack(upload, claim), percent = percent, outcome = upload.outcome
+    let lost = places.lostAnswers(of: upload)
     let isCounted = failure == nil && !upload.needsAnotherTry
     try await record.save(.synced) { transaction, state in
       try writer.apply(in: transaction)
+      for answers in lost { try answers.note(&state, now: claim.now, in: transaction) }
       if isCounted { state.counts.count(outcome) }
       state.progress = max(state.progress, percent)
     }
+    if !upload.unsettled.isEmpty { record.logDoubts() }
     if let failure { throw failure }
     if outcome == .conflicting { try await record.noteLateConflicts(upload) }
     return upload.needsAnotherTry
-  }
-
-  private mutating func journal(_ upload: FamilyUpload) async throws {
-    let now = environment.configuration.now(), syncId = state.id
-    let records = upload.creates.map { create in
-      (
-        soup: upload.family.side(create.member).soup,
-        record: UploadRecord(
-          entryId: create.sent.entryId, version: create.sent.version, syncId: syncId, operation: .create, sentAt: now)
-      )
-    }
-    guard !records.isEmpty else { return }
-    try await record.save(.synced) { transaction, _ in
-      for (soup, record) in records { try transaction.journal([record], in: soup) }
-    }
   }
 }

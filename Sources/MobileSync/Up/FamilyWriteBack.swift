@@ -4,8 +4,12 @@ import SmartStore
 /// Writes the answers for one family into both soups.
 struct FamilyWriteBack: Sendable {
   private let upload: FamilyUpload
+  private let claim: UploadClaim
 
-  init(_ upload: FamilyUpload) { self.upload = upload }
+  init(_ upload: FamilyUpload, _ claim: UploadClaim) {
+    self.upload = upload
+    self.claim = claim
+  }
 
   private var info: ParentChildrenInfo { upload.family.info }
 
@@ -14,7 +18,7 @@ struct FamilyWriteBack: Sendable {
     let ordered = upload.answers.sorted { $0.member != .parent && $1.member == .parent }
     for answer in ordered {
       let side = upload.family.side(answer.member)
-      try transaction.writeBack(answer.sent, answer.outcome, answer.result, in: side.soup, idField: side.fields.id) {
+      try transaction.writeBack(answer.sent, answer.outcome, answer.result, in: side.soup, fields: side.fields) {
         upload.family.batch(answer.member).batch.sentFields(answer.sent)
       }
     }
@@ -52,11 +56,12 @@ struct FamilyWriteBack: Sendable {
   }
 
   private func settle(in transaction: StoreTransaction) throws {
-    for (member, sent) in upload.creates where !upload.unsettled.contains(member) {
-      try transaction.settle([sent.entryId], in: upload.family.side(member).soup)
-    }
     for answer in upload.answers where answer.outcome == .succeeded {
       try transaction.expectEchoes([answer.sent.entryId], in: upload.family.side(answer.member).soup)
+    }
+    for member in upload.family.members where !upload.unsettled.contains(member) {
+      let (batch, i) = upload.family.batch(member)
+      try claim.settle([batch.entryIds[i]], in: upload.family.side(member).soup, transaction)
     }
   }
 }

@@ -3,14 +3,18 @@ import JSON
 /// A create whose answer never came.
 struct LostCreate: Sendable {
   let entryId: Int64
-  /// What was sent; nil when the entry was edited afterwards, so that nobody knows any more.
+  /// What was sent; nil when nobody knows any more: an older build sent it, and the entry was edited since.
   let sent: JSONObject?
+  /// When its record may have been created, ms since 1970 UTC by the server's clock.
+  let times: ClosedRange<Int64>
 }
 
 /// A record on the server that may be one of them.
 struct CreateCandidate: Sendable {
   let id: String
   let fields: JSONObject
+  /// Ms since 1970 UTC by the server's clock; nil when it does not say.
+  let createdAt: Int64?
   /// Another entry of the soup stands for it.
   let isKnownHere: Bool
 }
@@ -30,7 +34,7 @@ enum LostCreateMatcher {
     var free = candidates
     // Entries with the same content are interchangeable: as many are adopted as the server has.
     for group in groups(lost) {
-      let matches = free.filter { equals(group.sent, $0.fields) }
+      let matches = free.filter { isInTime($0, group.times) && equals(group.sent, $0.fields) }
       let mine = matches.filter { !$0.isKnownHere }
       if mine.count > group.entryIds.count || mine.isEmpty && !matches.isEmpty {
         for id in group.entryIds { decisions[id] = .inDoubt }
@@ -52,21 +56,34 @@ enum LostCreateMatcher {
 
   /// No record equals it: it never arrived, unless one is left that the server, or an edit here, may have altered.
   private static func undecided(_ create: LostCreate, _ free: [CreateCandidate]) -> LostCreateDecision {
+    let free = free.filter { isInTime($0, create.times) }
     guard let sent = create.sent else { return free.isEmpty ? .sendAgain : .inDoubt }
     return free.contains { resembles(sent, $0.fields) } ? .inDoubt : .sendAgain
   }
 
-  private static func groups(_ lost: [LostCreate]) -> [(sent: JSONObject, entryIds: [Int64])] {
-    var groups: [(sent: JSONObject, entryIds: [Int64])] = []
+  private struct Group {
+    let sent: JSONObject
+    var times: ClosedRange<Int64>
+    var entryIds: [Int64]
+  }
+
+  private static func groups(_ lost: [LostCreate]) -> [Group] {
+    var groups: [Group] = []
     for create in lost {
       guard let sent = create.sent else { continue }
       if let i = groups.firstIndex(where: { $0.sent == sent }) {
+        let (known, more) = (groups[i].times, create.times)
+        groups[i].times = min(known.lowerBound, more.lowerBound)...max(known.upperBound, more.upperBound)
         groups[i].entryIds.append(create.entryId)
       } else {
-        groups.append((sent, [create.entryId]))
+        groups.append(Group(sent: sent, times: create.times, entryIds: [create.entryId]))
       }
     }
     return groups
+  }
+
+  private static func isInTime(_ candidate: CreateCandidate, _ times: ClosedRange<Int64>) -> Bool {
+    candidate.createdAt.map(times.contains) ?? true
   }
 
   // MARK: Comparing
@@ -80,6 +97,11 @@ enum LostCreateMatcher {
     let telling = sent.filter { !isEmpty($0.value) && $0.value.boolValue == nil }
     let same = telling.filter { self.same($0.value, server[$0.key] ?? .null) }
     return telling.isEmpty || 2 * same.count >= telling.count
+  }
+
+  /// Whether a record that need not have all fields may be what a create made.
+  static func mayHaveMade(_ sent: JSONObject, _ record: JSONObject) -> Bool {
+    resembles(JSONObject(sent.filter { record[$0.key] != nil }.map { ($0.key, $0.value) }), record)
   }
 
   /// As the server stores it: texts without blanks around them, empty ones as null, instants in any notation.

@@ -21,6 +21,12 @@ struct SyncUpRun {
     plan = target.settings.plan(fieldlist: record.state.options.fieldlist)
   }
 
+  /// How creates are found again.
+  private var place: SentCreate.Place {
+    SentCreate.Place(
+      fields: target.fields, waitMs: target.settings.lostCreateWaitMs ?? environment.configuration.lostCreateWaitMs)
+  }
+
   private func context(_ mergeMode: MergeMode? = nil) -> UploadContext {
     UploadContext(
       client: environment.client, control: environment.control, configuration: environment.configuration,
@@ -32,7 +38,7 @@ struct SyncUpRun {
   mutating func perform(into record: inout RunRecord) async throws {
     defer { record = self.record }
     target = try await target.prepared(in: context())
-    let lost = LostCreates(fields: target.fields, plan: plan, soupName: state.soupName)
+    let lost = LostCreates(soupName: state.soupName, older: LostCreates.Older(place: place, plan: plan))
     let inDoubt = try await lost.resolve(&self.record)
     let soup = state.soupName
     let ids = try await environment.store.read { try $0.dirtyEntryIds(in: soup) }
@@ -152,6 +158,8 @@ struct SyncUpRun {
 enum UploadVerdict: Sendable, Equatable {
   case conflicting
   case inDoubt
+  /// Another run is sending it.
+  case held
   case refused(UploadResult)
   /// The server has all of it already.
   case settled
@@ -182,9 +190,9 @@ struct UploadChunk: Sendable {
 extension SyncUpRun {
   /// Sends a batch and writes every answer back, also when a later request of the batch fails.
   private mutating func send(_ batch: DirtyBatch, of chunk: UploadChunk) async throws {
-    var upload = BatchUpload(batch: batch, target: target, in: context())
-    upload.hold(chunk.held)
-    try await journal(upload)
+    let claimed = try await take(batch)
+    var upload = BatchUpload(batch: claimed.batch, target: target, in: context())
+    upload.hold(chunk.held + claimed.held.map { ($0, .held) })
     var failure = await upload.send()
     if failure == nil { failure = await upload.findGone() }
     let recreate = try await writeBack(upload)
@@ -215,44 +223,44 @@ extension SyncUpRun {
   private mutating func sendAgain(_ ids: [Int64]) async throws {
     let soup = state.soupName, plan = plan
     let batch = try await environment.store.read { try DirtyBatch($0.entries(ids, in: soup), plan: plan) }
-    var upload = BatchUpload(batch: batch, target: target, in: context(.leaveIfChanged))
-    try await journal(upload)
+    let claimed = try await take(batch)
+    var upload = BatchUpload(batch: claimed.batch, target: target, in: context(.leaveIfChanged))
+    upload.hold(claimed.held.map { ($0, .held) })
     let failure = await upload.send()
     _ = try await writeBack(upload)
     if let failure { throw failure }
     _ = try await reconcileLate(upload, mayTryAgain: false)
   }
 
-  /// Writes creates down before they are sent: should the answer be lost, the next run knows what to look for. Upserts
-  /// find what they made, updates and deletes can be sent twice.
-  private mutating func journal(_ upload: BatchUpload) async throws {
-    let now = environment.configuration.now(), syncId = state.id
-    let records = upload.creates.map {
-      UploadRecord(entryId: $0.entryId, version: $0.version, syncId: syncId, operation: .create, sentAt: now)
-    }
-    guard target.looksForLostCreates, !records.isEmpty else { return }
-    try await record.save(.synced) { transaction, state in try transaction.journal(records, in: state.soupName) }
+  /// Takes rows before they are sent: no other run sends them then, and should the answer to a create be lost, the next run
+  /// knows what to look for.
+  private func take(_ batch: DirtyBatch) async throws -> ClaimedBatch {
+    try await record.take(batch, in: state.soupName, target.looksForLostCreates ? place : nil)
   }
 
   /// One transaction for all answers of a batch.
   /// - Returns: Entries to create anew.
   private mutating func writeBack(_ upload: BatchUpload) async throws -> [Int64] {
-    let answers = upload.answers, unsettled = upload.unsettled, idField = target.fields.id, batch = upload.batch
+    let answers = upload.answers, fields = target.fields, batch = upload.batch, claim = record.claim
+    let unsettled = target.looksForLostCreates ? upload.unsettled : []
+    let lost = LostAnswers(soup: state.soupName, entryIds: unsettled.sorted(), waitMs: place.waitMs)
     let percent = ProgressCounter.percent(counter.done + answers.count, of: counter.total)
-    let settled = upload.creates.map(\.entryId).filter { !unsettled.contains($0) }
     let updated = Set(answers.filter { $0.sent.action == .update }.map(\.sent.entryId))
     try await record.save(.synced) { transaction, state in
       for answer in answers {
         try transaction.writeBack(
-          answer.sent, answer.outcome, answer.result, in: state.soupName, idField: idField, updated: updated
+          answer.sent, answer.outcome, answer.result, in: state.soupName, fields: fields, updated: updated
         ) { batch.sentFields(answer.sent) }
         state.counts.count(answer.outcome)
       }
-      try transaction.settle(settled, in: state.soupName)
+      // An echo takes the place of the claim.
       try transaction.expectEchoes(
         answers.filter { $0.outcome == .succeeded }.map(\.sent.entryId), in: state.soupName)
+      try claim.settle(batch.entryIds.filter { !unsettled.contains($0) }, in: state.soupName, transaction)
+      try lost.note(&state, now: claim.now, in: transaction)
       state.progress = max(state.progress, percent)
     }
+    if !unsettled.isEmpty { record.logDoubts() }
     return answers.filter { $0.outcome == .recreate }.map(\.sent.entryId)
   }
 }

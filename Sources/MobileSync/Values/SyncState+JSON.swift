@@ -20,6 +20,7 @@ extension SyncState {
     json["queued"] = .bool(isQueued)
     json["coveredTimeStamp"] = .integer(coveredTimeStamp)
     json["ghostsCheckedUntil"] = .integer(ghostsCheckedUntil)
+    json["inDoubtUntil"] = .integer(inDoubtUntil)
     return json
   }
 
@@ -51,6 +52,7 @@ extension SyncState {
     maxTimeStamp = number("maxTimeStamp", TimeStamp.never)
     coveredTimeStamp = number("coveredTimeStamp", TimeStamp.never)
     ghostsCheckedUntil = number("ghostsCheckedUntil", TimeStamp.never)
+    inDoubtUntil = number("inDoubtUntil", 0)
     startTime = number("startTime", 0)
     endTime = number("endTime", 0)
     for field in SyncCounts.fields { counts[keyPath: field.path] = Int(clamping: number(field.name, 0)) }

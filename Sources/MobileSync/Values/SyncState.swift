@@ -57,6 +57,9 @@ public struct SyncState: Sendable, Equatable {
   public internal(set) var counts = SyncCounts()
   /// The `Sforce-Limit-Info` of the last answer, such as `api-usage=18/5000`; empty before one.
   public internal(set) var limitInfo = ""
+  /// Until then the server may still be working on creates in doubt, ms since 1970 UTC: run a sync up after that to have them
+  /// found or sent again. 0 when none waits.
+  public internal(set) var inDoubtUntil: Int64 = 0
   /// RUNNING, and waiting for other syncs of its soups. Not stored.
   public internal(set) var isQueued = false
 
@@ -81,6 +84,7 @@ public struct SyncState: Sendable, Equatable {
       failure = nil
       progress = 0
       counts = SyncCounts()
+      inDoubtUntil = 0
     }
     if self.status == .running, status.isTerminal { endTime = now }
     self.status = status
@@ -109,7 +113,7 @@ public struct SyncCounts: Sendable, Equatable {
   public internal(set) var succeeded = 0
   /// Uploads the server refused; the records have `__last_error__`.
   public internal(set) var failed = 0
-  /// Creates whose outcome is unknown and that look-ups did not settle.
+  /// Creates whose outcome is unknown: their answers were lost, and look-ups did not settle them.
   public internal(set) var inDoubt = 0
   /// Requests sent for this run, repeated ones not counted.
   public internal(set) var requests = 0

@@ -106,13 +106,33 @@ extension StoreTransaction {
   }
 
   /// The outcome of these uploads is known.
-  package func settle(_ entryIds: some Sequence<Int64>, in soup: String) throws {
+  /// - Parameter run: Only of this one.
+  package func settle(
+    _ entryIds: some Sequence<Int64>, in soup: String, sentBy run: (syncId: Int64, fence: Int64)? = nil
+  ) throws {
     let number = try self.soup(soup).number
-    let delete = try connection.statement("DELETE FROM outbox WHERE soup = ? AND entry = ? AND operation <> 'echo'")
+    let owned = run == nil ? "" : " AND sync = ?3 AND fence = ?4"
+    let delete = try connection.statement(
+      "DELETE FROM outbox WHERE soup = ?1 AND entry = ?2 AND operation <> 'echo'" + owned)
     for id in entryIds {
       delete.bind(1, number)
       delete.bind(2, id)
+      if let run {
+        delete.bind(3, run.syncId)
+        delete.bind(4, run.fence)
+      }
       try delete.run()
+    }
+  }
+
+  /// The answers to these creates are lost: none is sent again before a time.
+  /// - Parameter time: Ms since 1970 UTC by this machine's clock.
+  package func keepWaiting(_ entryIds: some Sequence<Int64>, in soup: String, until time: Int64) throws {
+    let number = try self.soup(soup).number
+    for id in entryIds {
+      try connection.run(
+        "UPDATE outbox SET resendAt = ? WHERE soup = ? AND entry = ? AND operation = 'create'",
+        [.integer(time), .integer(number), .integer(id)])
     }
   }
 }

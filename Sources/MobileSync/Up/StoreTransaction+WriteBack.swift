@@ -1,0 +1,69 @@
+import JSON
+import SmartStore
+
+extension StoreTransaction {
+  /// Lets everything that points to a record point to its new id. That is no edit: what was sent of an entry stays what was sent.
+  func redirect(_ references: SoupReference, from old: String, to new: String) throws {
+    guard old != new else { return }
+    let ids = try entryIds(in: references.soup, where: references.field, equals: .text(old))
+    guard !ids.isEmpty else { return }
+    for id in ids {
+      let before = try entry(id, in: references.soup)?.version
+      _ = try patch(id, in: references.soup, setting: [references.field: .string(new)])
+      guard var upload = try unsettledUpload(of: id, in: references.soup) else { continue }
+      if upload.version == before, let version = try entry(id, in: references.soup)?.version { upload.version = version }
+      // Where it was sent with its parent, the server has put the id in.
+      if let sent = SentCreate(upload), sent.parentId == old { upload.sent = sent.text(parentId: new) }
+      try self.journal([upload], in: references.soup)
+    }
+  }
+
+  /// The record of a create without an answer is found: the entry stands for it, with what was edited here since.
+  func adopt(_ create: PendingCreate, id: String, in soup: String) throws {
+    let upload = create.upload, idField = create.place.fields.id
+    let before = try entry(upload.entryId, in: soup)?.object()[idField]?.stringValue
+    let sent = SentRecord(entryId: upload.entryId, version: upload.version, action: .create)
+    try writeBack(
+      sent, .succeeded, UploadResult(isSuccess: true, id: id), in: soup, fields: create.place.fields,
+      sentFields: create.fields.map { fields in { fields } })
+    try settle([upload.entryId], in: soup)
+    guard let references = create.place.references else { return }
+    for old in Set([before, create.localId].compactMap(\.self)) { try redirect(references, from: old, to: id) }
+  }
+
+  /// Writes what an answer means for its row.
+  /// - Parameters:
+  ///   - updated: Entries whose updates travelled with it.
+  ///   - sentFields: What the server has of it now, where the answer is a good one; nil when that is not known.
+  func writeBack(
+    _ sent: SentRecord, _ outcome: UploadOutcome, _ result: UploadResult, in soup: String, fields: TargetFields,
+    updated: Set<Int64> = [], sentFields: (() -> JSONObject)? = nil
+  ) throws {
+    let entry = try entry(sent.entryId, in: soup)
+    let change = WriteBack.change(
+      for: sent, outcome, result, current: try entry?.object(), isUnchanged: entry?.version == sent.version,
+      idField: fields.id)
+    switch change {
+    case .none: break
+    case .remove: try remove([sent.entryId], from: soup)
+    case .patch(let members, let keys): _ = try patch(sent.entryId, in: soup, setting: members, removing: keys)
+    }
+    if outcome == .succeeded, let sentFields, let entry, entry.version != sent.version {
+      try raiseBase(of: sent, in: soup, by: sentFields(), result.id.map { [fields.id: .string($0)] } ?? [:])
+    }
+    if outcome == .succeeded, sent.action == .create || sent.action == .upsert, let id = result.id {
+      let created = sent.action == .create ? sentFields?() ?? [:] : nil
+      try takeIn(doublesOf: sent.entryId, recordId: id, in: soup, fields, created: created, updated: updated)
+    }
+  }
+
+  /// An entry that was edited during its upload stays dirty; what was sent is what the server last had of it.
+  private func raiseBase(of sent: SentRecord, in soup: String, by fields: JSONObject, _ id: JSONObject) throws {
+    guard [.create, .update, .upsert].contains(sent.action),
+      let entry = try entry(sent.entryId, in: soup)?.object(), entry[LocalField.local]?.boolValue == true
+    else { return }
+    let old = try base(of: sent.entryId, in: soup).flatMap { try JSONValue(parsing: $0).objectValue }
+    let next = RecordMerge.base(RecordMerge.base(old, after: fields), after: id)
+    try setBase(of: sent.entryId, in: soup, to: next.serialized())
+  }
+}
