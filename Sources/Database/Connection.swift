@@ -32,6 +32,8 @@ package final class Connection {
   /// Prepared once, and few: they are looked for one by one.
   private var verbs: [(verb: Verb, statement: Statement)] = []
   private var isOpen = true
+  /// Says whether the statement that runs may go on. Kept alive here while SQLite knows of it.
+  var watch: StepWatch?
 
   /// Statements kept prepared. Soups, paths and masks of changed columns make a few dozen; smart SQL can make more.
   private static let cachedStatements = 256

@@ -62,7 +62,12 @@ struct RowText {
       }
   }
 
-  mutating func append(_ statement: Statement) {
+  /// - Throws: ``StoreError`` `.queryLimit` when the page gets too large.
+  mutating func append(_ statement: Statement) throws {
+    guard text.count <= Tuning.pageBytes else {
+      throw StoreError(
+        .queryLimit, "a page of \(rows) rows has more than \(Tuning.pageBytes) bytes; ask for fewer rows with 'pageSize'")
+    }
     if rows > 0 { text.append(0x2c) }
     rows += 1
     switch row {
