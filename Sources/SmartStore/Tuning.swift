@@ -37,6 +37,9 @@ enum Tuning {
   static let markBytes = 400
   /// Shapes of queries whose statements a connection keeps prepared: a script has a few.
   static let queryPlans = 32
+  /// Sets of changed columns that a soup's writer keeps an UPDATE prepared for. Records of a server mostly change a few columns
+  /// together; 20 columns that change by chance make a million sets.
+  static let updateStatements = 64
   /// Bytes a page is given room for before its first row, if the one before was as large: what is larger grows.
   static let reservedPageBytes = 4 << 20
   /// Rows a page of a query when the spec names no size (as in the plug-ins).
