@@ -175,6 +175,16 @@ package final class Connection {
     return steps
   }
 
+  /// Statements that are prepared and not finalized: memory of SQLite's.
+  package var statementCount: Int {
+    var count = 0, statement = sqlite3_next_stmt(handle, nil)
+    while let current = statement {
+      count += 1
+      statement = sqlite3_next_stmt(handle, current)
+    }
+    return count
+  }
+
   package var isInTransaction: Bool { sqlite3_get_autocommit(handle) == 0 }
   package var changes: Int { Int(sqlite3_changes64(handle)) }
   package var lastInsertRowID: Int64 { sqlite3_last_insert_rowid(handle) }

@@ -38,7 +38,7 @@ enum Tuning {
   /// Shapes of queries whose statements a connection keeps prepared: a script has a few.
   static let queryPlans = 32
   /// Sets of changed columns that a soup's writer keeps an UPDATE prepared for. Records of a server mostly change a few columns
-  /// together; 20 columns that change by chance make a million sets.
+  /// together; 20 columns that change by chance make a million sets, and 20,000 of them took 214 MB. Another set costs 29 us.
   static let updateStatements = 64
   /// Bytes a page is given room for before its first row, if the one before was as large: what is larger grows.
   static let reservedPageBytes = 4 << 20

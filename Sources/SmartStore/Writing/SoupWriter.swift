@@ -15,7 +15,7 @@ final class SoupWriter {
   let projection = IndexProjection()
   let body = TextBuffer(capacity: 1 << 16)
   private let insertStatement: Lazy
-  /// By what they change. Each takes some 5 KB in SQLite.
+  /// By what they change. Each takes some 10 KB in SQLite when there are 20 columns.
   private var updates: [UInt64: Statement] = [:]
   /// The last of them that was used: records of a page mostly differ in the same columns.
   private var lastUpdate: (key: UInt64, statement: Statement)?
