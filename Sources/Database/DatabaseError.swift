@@ -29,7 +29,9 @@ package struct DatabaseError: Error, Sendable, Equatable, CustomStringConvertibl
   package var isInterrupted: Bool { primaryCode == SQLITE_INTERRUPT }
 
   /// The statement would do what this connection is kept from.
-  package var isForbidden: Bool { primaryCode == SQLITE_AUTH }
+  package var isForbidden: Bool {
+    primaryCode == SQLITE_AUTH || (primaryCode == SQLITE_ERROR && message.hasPrefix("not authorized"))
+  }
 
   /// A limit of the connection or SQLite's own: of a text, a statement, its expressions, or memory.
   package var isLimit: Bool {
@@ -42,8 +44,8 @@ package struct DatabaseError: Error, Sendable, Equatable, CustomStringConvertibl
 
   /// SQLite has no code for these. Source: the texts of 3.40, pinned by a test.
   private static let limitMessages = [
-    "Expression tree is too large", "too many", "parser stack overflow", "LIKE or GLOB pattern too complex",
-    "string or blob too big", "at most ",
+    "Expression tree is too large", "parser stack overflow", "LIKE or GLOB pattern too complex", "string or blob too big",
+    "too many columns", "too many terms", "too many SQL variables", "too many references", "too many FROM clause", "at most ",
   ]
 
   /// The statement is wrong: what it says, or a value it meets.

@@ -30,14 +30,14 @@ struct QueryErrorTests {
     ("SELECT {e:other}", "smart SQL: the soup of a path is not in FROM, or has an alias there: write it in front, as in a.{soup:path}"),
     ("SELECT {e:name} FROM {e}; SELECT 1", "smart SQL holds more than one statement; a second one begins at character 26"),
     ("EXPLAIN SELECT 1", "smart SQL is a SELECT, not an EXPLAIN"),
-    ("SELECT * FROM {e}_fts WHERE {e}_fts MATCH 'AND'", #"smart SQL: fts5: syntax error near """#),
+    ("SELECT * FROM {e}_fts WHERE {e}_fts MATCH 'AND'", #"smart SQL: fts5: syntax error near "AND""#),
   ])
   func smartSql_wrong_isToldInItsOwnWords(_ sql: String, _ message: String?) throws {
     let temporary = try store()
     for call in [{ _ = try temporary.store.rows(sql) }, { _ = try temporary.store.count(.smart(sql)) }] {
       let error = failure(call)
       #expect([.invalidSmartSql, .pathNotIndexed].contains(error?.code), "\(String(describing: error))")
-      if let message { #expect(error?.message == message) }
+      if let message { #expect(error?.message == message, "\(error?.message ?? "")") }
       #expect(error?.message.contains("TABLE_") == false)
       #expect(error?.sql == nil || error?.sql == sql, "the text that was given, nothing around it")
     }
@@ -55,7 +55,7 @@ struct QueryErrorTests {
 
   @Test(arguments: [
     "-- c\nDELETE FROM {e}", "/* c */ UPDATE {e} SET soup = ''", "WITH x AS (SELECT 1) DELETE FROM {e}", "PRAGMA user_version = 3",
-    "SELECT load_extension('x')", "SELECT * FROM pragma_user_version(5)",
+    "SELECT load_extension('x')",
   ])
   func smartSql_thatWouldWrite_isNotReadOnly(_ sql: String) throws {
     let temporary = try store()
@@ -65,7 +65,7 @@ struct QueryErrorTests {
   }
 
   @Test func smartSql_unknownSoup_isNoSuchSoup() throws {
-    let error = failure { _ = try store().store.rows("SELECT {nope:a} FROM {nope}") }
+    let temporary = try store(), error = failure { _ = try temporary.store.rows("SELECT {nope:a} FROM {nope}") }
     #expect(error?.code == .noSuchSoup)
     #expect(error?.message == "Unknown soup nope at character 7")
   }
@@ -80,13 +80,14 @@ struct QueryErrorTests {
   }
 
   @Test func arguments_moreThanPlaceholders_nameTheField() throws {
-    let error = failure { _ = try store().store.rows("SELECT ?", [1, 2]) }
+    let temporary = try store(), error = failure { _ = try temporary.store.rows("SELECT ?", [1, 2]) }
     #expect(error?.code == .invalidQuerySpec)
     #expect(error?.message == "query spec: 'args' has 2 values for 1 placeholders in the smart SQL")
   }
 
   @Test func match_badExpression_namesTheField() throws {
-    let error = failure { _ = try store().store.found(#"{"queryType":"match","indexPath":"bio","matchKey":"AND"}"#, in: "e") }
+    let temporary = try store()
+    let error = failure { _ = try temporary.store.found(#"{"queryType":"match","matchKey":"AND"}"#, in: "e") }
     #expect(error?.code == .invalidQuerySpec)
     #expect(error?.message.hasPrefix("query spec: 'matchKey': fts5: syntax error") == true, "\(String(describing: error))")
   }

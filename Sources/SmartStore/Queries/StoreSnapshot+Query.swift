@@ -118,7 +118,8 @@ extension StoreSnapshot {
 
   /// Smart SQL may be anything: its pages are counted up to.
   private func smartPage(_ spec: QuerySpec, from start: Int, as form: PageForm, lookingAhead: Bool) throws -> QueryPage {
-    try inWordsOf(spec) {
+    try spec.validate()
+    return try inWordsOf(spec) {
       let statement = try smartStatement(spec, limit: spec.pageSize + (lookingAhead ? 1 : 0), offset: start)
       defer { statement.reset() }
       var result = RowText(statement, columns: statement.columnCount, form: form)
