@@ -53,11 +53,9 @@ public final class Store: @unchecked Sendable {
     if let slash = path.lastIndex(of: "/"), slash > path.startIndex {
       try StoreError.wrappingFileErrors { try FileSystem.makeDirectory(String(path[..<slash])) }
     }
-    // SQLite gives its side files the mode that the database has when they are made.
-    let descriptor = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
-    if descriptor >= 0 { Glibc.close(descriptor) }
     do {
       folderLock = try Store.lockFolder(of: path)
+      try Store.createIfMissing(path: path, key: key)
       let connection = try Store.connect(path: path, key: key, busyTimeoutMs: busyTimeoutMs)
       try Schema.check(connection, path: path)
       try Schema.configureWriter(connection)
@@ -76,7 +74,8 @@ public final class Store: @unchecked Sendable {
     case .locked(let lock): return lock
     case .impossible: return nil
     case .busy:
-      var error = StoreError(.cannotOpenStore, "the key of \(path) is being changed by another process; try again")
+      var error = StoreError(
+        .cannotOpenStore, "\(path) is being removed, or its key changed, by another process or host; try again")
       error.sqliteCode = 5
       throw error
     }
@@ -169,13 +168,20 @@ public final class Store: @unchecked Sendable {
   }
 
   /// Reads on one snapshot and waits for it. Not for the cooperative thread pool.
-  /// - Parameter reader: The connection that is wanted, by its number, if nobody is using it.
-  package func readBlocking<T>(on reader: Int? = nil, _ body: (StoreSnapshot) throws -> T) throws -> T {
+  /// - Parameters:
+  ///   - reader: The connection that is wanted, by its number, if nobody is using it.
+  ///   - query: Ends the read; one that has none goes on to its end.
+  ///   - isSmart: It runs smart SQL, which may take any time.
+  package func readBlocking<T>(
+    on reader: Int? = nil, for query: QueryCancellation? = nil, isSmart: Bool = false, _ body: (StoreSnapshot) throws -> T
+  ) throws -> T {
     do {
-      return try readers.with(number: reader) { connection, state in
+      return try readers.with(number: reader, query: query, isSmart: isSmart) { connection, state in
         try connection.transaction(.deferred) {
           try state.refresh(connection)
-          return try body(StoreSnapshot(connection: connection, state: state))
+          let snapshot = StoreSnapshot(connection: connection, state: state)
+          guard let query else { return try body(snapshot) }
+          return try snapshot.run(for: query) { try body(snapshot) }
         }
       }
     } catch {
@@ -191,6 +197,20 @@ public final class Store: @unchecked Sendable {
   package func read<T: Sendable>(_ body: @escaping @Sendable (StoreSnapshot) throws -> T) async throws -> T {
     try await withCheckedThrowingContinuation { continuation in
       Store.readQueue.async { continuation.resume(with: Result { try self.readBlocking(body) }) }
+    }
+  }
+
+  /// The same for a smart query; cancelling the task ends it.
+  func readSmart<T: Sendable>(_ body: @escaping @Sendable (StoreSnapshot) throws -> T) async throws -> T {
+    let query = QueryCancellation()
+    return try await withTaskCancellationHandler {
+      try await withCheckedThrowingContinuation { continuation in
+        Store.readQueue.async {
+          continuation.resume(with: Result { try self.readBlocking(for: query, isSmart: true, body) })
+        }
+      }
+    } onCancel: {
+      query.cancel()
     }
   }
 
