@@ -73,10 +73,20 @@ struct SandboxCommand: ParsableCommand {
   @Option(help: "A file that gets a line of JSON for each request.")
   var log: String?
 
+  @Option(help: ArgumentHelp("Data calls in 24 hours, after which calls are refused with 403.", valueName: "count"))
+  var dailyCalls = 15_000
+
+  @Option(
+    help: ArgumentHelp(
+      "Lets web pages from this origin call the org, such as https://*.example.org; those of this machine always may.",
+      valueName: "origin"))
+  var corsOrigin: [String] = []
+
   func validate() throws {
     guard (tlsCertificate == nil) == (tlsKey == nil) else {
       throw ValidationError("--tls-cert and --tls-key go together")
     }
+    guard dailyCalls > 0 else { throw ValidationError("--daily-calls must be above 0") }
     guard (0...65535).contains(port) else { throw ValidationError("--port must be between 0 and 65535") }
     for count in [contacts, accounts].compactMap({ $0 }) where !(0...5_000_000).contains(count) {
       throw ValidationError("--contacts and --accounts must be between 0 and 5000000")
@@ -92,6 +102,8 @@ struct SandboxCommand: ParsableCommand {
     configuration.host = host
     configuration.allowsRemote = allowRemote
     configuration.logPath = log
+    configuration.dailyCalls = dailyCalls
+    configuration.corsOrigins = corsOrigin
     if contacts != nil || accounts != nil {
       configuration.seed = .custom(accounts: accounts ?? 200, contacts: contacts ?? 5000)
     }

@@ -40,6 +40,9 @@ class SalesforceHosts(HTTPAdapter):
 class Sandbox:
     username = "grace@example.org"
     password = "h0pper & <co>"
+    # For clients that put names and passwords into XML as they are.
+    plain_username = "plain@example.org"
+    plain_password = "plain"
     client_id = "python"
     client_secret = "not so secret"
     signing_id = "python signing"
@@ -56,7 +59,10 @@ class Sandbox:
         public = serialization.PublicFormat.SubjectPublicKeyInfo
         sign_in = Path(self.folder.name, "sign-in.json")
         sign_in.write_text(json.dumps({
-            "users": [{"username": self.username, "password": self.password, "lastName": "Hopper"}],
+            "users": [
+                {"username": self.username, "password": self.password, "lastName": "Hopper"},
+                {"username": self.plain_username, "password": self.plain_password, "lastName": "Plain"},
+            ],
             "clients": [
                 {"id": self.client_id, "secret": self.client_secret, "runsAs": self.username},
                 {"id": self.signing_id, "approval": "administrator",

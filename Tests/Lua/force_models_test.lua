@@ -166,15 +166,17 @@ end)
 
 tests.test_collection_answer_that_was_overtaken_fails = case(function()
   local Slow = force.RemoteObjectCollection:extend { config = { type = "own" } }
+  local answer
   function Slow.fetchRemoteObjectsFromServer(_, config)
-    tureen.sleep(config.ms)
-    return { records = { { Id = tostring(config.ms) } }, hasMore = function() return false end }
+    if config.id == "late" then tureen.await(function(success) answer = success end) end
+    return { records = { { Id = config.id } }, hasMore = function() return false end }
   end
   local collection = Slow {}
-  local late = tureen.async(function() return collection:fetch { config = { ms = 20 } } end)
-  assert(collection:fetch { config = { ms = 1 } })
+  local late = tureen.async(function() return collection:fetch { config = { id = "late" } } end)
+  assert(collection:fetch { config = { id = "early" } })
+  answer()
   support.fails("superseded", tureen.await(late))
-  same(collection.models[1].id, "1")
+  same(collection.models[1].id, "early")
 end)
 
 tests.test_collection_without_config_is_empty = case(function()

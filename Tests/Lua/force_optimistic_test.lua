@@ -32,6 +32,17 @@ local function settle(list)
   force.init()
 end
 
+--- Requests that wait for the test: `wait(id)` in the request, `answer(id)` in the test.
+local function gates()
+  local waiting = {}
+  local function wait(id) tureen.await(function(success) waiting[id] = success end) end
+  local function answer(id)
+    while not waiting[id] do tureen.sleep(0) end
+    waiting[id]()
+  end
+  return wait, answer
+end
+
 local REFUSED = { status = 400, errors = { { message = "has cases", errorCode = "DELETE_FAILED" }, { message = "no" } } }
 
 tests.test_row_is_gone_at_once_and_stays_gone = case(function()
@@ -72,25 +83,33 @@ tests.test_failures_without_a_message_get_the_default_text = case(function()
 end)
 
 tests.test_first_of_two_fails_after_the_second_succeeded = case(function()
+  local wait, answer = gates()
   local list = list_of(function(id)
-    tureen.sleep(id == "B" and 20 or 1)
+    wait(id)
     if id == "B" then return REFUSED end
   end)
   list:delete(2)
   list:delete(2)
   same({ names(list), list.pending }, { "ADE", 2 })
+  answer "C"
+  while list.pending > 1 do tureen.sleep(0) end
+  answer "B"
   settle(list)
   same(names(list), "ABDE")
 end)
 
 tests.test_several_rows_come_back_in_their_old_order = case(function()
-  local wait = { B = 30, C = 1, E = 15 }
+  local wait, answer = gates()
   local list = list_of(function(id)
-    tureen.sleep(wait[id])
+    wait(id)
     return REFUSED
   end)
   for _, id in ipairs { "E", "B", "C" } do list:delete_id(id) end
   same(names(list), "AD")
+  for left, id in ipairs { "C", "E", "B" } do
+    answer(id)
+    while list.pending > 3 - left do tureen.sleep(0) end
+  end
   settle(list)
   same(names(list), "ABCDE")
 end)

@@ -65,6 +65,68 @@ private struct OtherService: ServerService {
     }
   }
 
+  @Test func control_snapshot_isRestoredAndClientsStaySignedIn() async throws {
+    try await withOrg(pageSize: 1) { server, client in
+      let id = try server.create("Account", fields: ["Name": "Kept"])
+      #expect(try await call(server, "snapshot").text == "\"OK\"")
+      try server.update("Account", id: id, fields: ["Name": "Changed"])
+      for name in ["B", "C"] { try server.create("Account", fields: ["Name": .string(name)]) }
+      #expect(try await call(server, "snapshot", #"{"name":"later"}"#).status == 200)
+      let later = WireClient(port: server.port, token: try server.issueAccessToken())
+      let page = try await later.query("SELECT Name FROM Account")
+      let upload = #"{"Title":"T","PathOnClient":"t.txt","VersionData":"aGVsbG8="}"#
+      #expect(try await later.json("POST", "/services/data/v66.0/sobjects/ContentVersion", upload).status == 201)
+      #expect(try await call(server, "restore").text == "\"OK\"")
+      for token in [client, later] {
+        let answer = try await token.query("SELECT Name FROM Account")
+        #expect(answer.json["totalSize"] == 1 && answer.json["records"]?.arrayValue?.first?["Name"] == "Kept")
+      }
+      #expect(try await later.send("GET", page.json["nextRecordsUrl"]?.stringValue ?? "").errorCode == "INVALID_QUERY_LOCATOR")
+      #expect(try server.query("SELECT COUNT() FROM ContentVersion")["totalSize"] == 0)
+      // The next id is the one that was next then.
+      let next = try server.create("Account", fields: ["Name": "D"])
+      _ = try await call(server, "restore", #"{"name":"later"}"#)
+      let names = try server.query("SELECT Name FROM Account ORDER BY Name")["records"]?.arrayValue?.compactMap { $0["Name"] }
+      #expect(names == ["B", "C", "Changed"])
+      #expect(try server.query("SELECT Name FROM Account WHERE Id = '\(next)'")["totalSize"] == 1)
+      let unknown = try await call(server, "restore", #"{"name":"none"}"#)
+      #expect(unknown.status == 404 && unknown.message == "there is no snapshot 'none'; there are default, later")
+    }
+  }
+
+  @Test(arguments: [false, true])
+  func control_reset_isANewOrgOfTheSameOptions(isFile: Bool) async throws {
+    let path = NSTemporaryDirectory() + "reset-\(UUID().uuidString).sqlite"
+    defer { for end in ["", "-wal", "-shm"] { try? FileManager.default.removeItem(atPath: path + end) } }
+    var configuration = SandboxConfiguration()
+    configuration.databasePath = isFile ? path : nil
+    configuration.seed = .custom(accounts: 3, contacts: 4)
+    configuration.clock = ManualSandboxClock()
+    configuration.signIn.users = [SandboxUser(username: "grace@example.org", password: "h0pper")]
+    let server = try await SandboxServer.start(configuration)
+    let client = WireClient(port: server.port, token: try server.issueAccessToken())
+    func content() throws -> [JSONValue?] {
+      try ["Account", "Contact", "User", "Lead"].map { try server.query("SELECT Id, Name FROM \($0)", includeDeleted: true) }
+    }
+    let before = try content()
+    let first = try server.query("SELECT Id FROM Contact")["records"]?.arrayValue?.first?["Id"]?.stringValue ?? ""
+    try server.delete("Contact", id: first)
+    try server.create("Lead", fields: ["LastName": "L", "Company": "C"])
+    #expect(try content() != before)
+    #expect(try await call(server, "reset").text == "\"OK\"")
+    #expect(try content() == before)
+    #expect(try await client.query("SELECT Id FROM Contact").json["totalSize"] == 4, "the token is still good")
+    let login = try await client.form(
+      "/services/oauth2/token",
+      [
+        ("grant_type", "password"), ("client_id", server.clientId), ("client_secret", server.clientSecret),
+        ("username", "grace@example.org"), ("password", "h0pper"),
+      ])
+    #expect(login.status == 200, "\(login.text)")
+    #expect(try server.create("Account", fields: ["Name": "New"]).hasPrefix("001"))
+    await server.stop()
+  }
+
   @Test func control_clockSessionsAndRecords_areMoved() async throws {
     try await withOrg(pageSize: 1) { server, client in
       #expect(

@@ -19,14 +19,17 @@ private let rows = "/services/data/v66.0/sobjects"
       (
         "Account", #"{"Name":"A","NumberOfEmployees":"forty"}"#, "JSON_PARSER_ERROR",
         "Cannot deserialize instance of int from VALUE_STRING value forty or request may be missing a required field"
+          + " at [line:1, column:33]"
       ),
       (
         "Account", #"{"Name":"A","NumberOfEmployees":1.5}"#, "JSON_PARSER_ERROR",
         "Cannot deserialize instance of int from VALUE_NUMBER_FLOAT value 1.5 or request may be missing a required field"
+          + " at [line:1, column:33]"
       ),
       (
         "Account", #"{"Name":["A"]}"#, "JSON_PARSER_ERROR",
         "Cannot deserialize instance of string from START_ARRAY value [\"A\"] or request may be missing a required field"
+          + " at [line:1, column:9]"
       ),
       (
         "Account", #"{"Name":"A","BillingAddress":{"city":"x"}}"#, "INVALID_FIELD_FOR_INSERT_UPDATE",
@@ -36,6 +39,7 @@ private let rows = "/services/data/v66.0/sobjects"
       (
         "Opportunity", #"{"Name":"A","StageName":"Proposal","CloseDate":"2026-02-30"}"#, "JSON_PARSER_ERROR",
         "Cannot deserialize instance of date from VALUE_STRING value 2026-02-30 or request may be missing a required field"
+          + " at [line:1, column:48]"
       ),
       (
         "Event", #"{"StartDateTime":"2026-03-02T10:00:00Z","EndDateTime":"2026-03-02T09:00:00Z"}"#,

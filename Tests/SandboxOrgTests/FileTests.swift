@@ -98,8 +98,8 @@ extension WireClient {
       let id = document["Id"]?.stringValue ?? ""
       let links = try await client.records(
         "SELECT LinkedEntityId, ShareType FROM ContentDocumentLink WHERE ContentDocumentId = '\(id)' ORDER BY ShareType")
-      #expect(links.map { $0["ShareType"] } == ["I", "V"])
-      #expect(links.map { $0["LinkedEntityId"] } == [version["OwnerId"], .string(account)])
+      #expect(links.map { $0["ShareType"] } == ["V", "I"])
+      #expect(links.map { $0["LinkedEntityId"] } == [.string(account), version["OwnerId"]])
     }
   }
 
@@ -137,6 +137,7 @@ extension WireClient {
     (
       #"{"PathOnClient":"a.txt","VersionData":"%%"}"#, "JSON_PARSER_ERROR",
       "Cannot deserialize instance of base64 from VALUE_STRING or request may be missing a required field"
+        + " at [line:1, column:39]"
     ),
     (
       #"{"PathOnClient":"a.txt","VersionData":"aGVsbG8=","FirstPublishLocationId":"001gL0000000999"}"#,

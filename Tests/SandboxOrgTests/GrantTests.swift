@@ -30,6 +30,8 @@ private let tokenURL = "/services/oauth2/token"
       let variants: [[String: JSONValue?]] = [
         [:], ["exp": "1772442180"], ["aud": .string(server.url)], ["aud": .string(server.url + tokenURL)],
         ["aud": ["https://test.salesforce.com/"]], ["sub": nil, "prn": "GRACE@example.org"], ["nbf": 1_772_442_000],
+        // Far ahead: an hour, and milliseconds where seconds belong.
+        ["exp": 1_772_445_600], ["exp": 1_772_442_180_000],
       ]
       for changes in variants {
         let answer = try await bearer(client, Keys.assertion(claims(changes)))
@@ -59,7 +61,7 @@ private let tokenURL = "/services/oauth2/token"
         (try Keys.assertion(claims(["exp": nil])), "invalid assertion"),
         (try Keys.assertion(claims(["exp": "soon"])), "invalid assertion"),
         (try Keys.assertion(claims(["exp": 1_772_441_900])), "expired authorization code"),
-        (try Keys.assertion(claims(["exp": 1_772_442_600])), "invalid assertion"),
+        (try Keys.assertion(claims(["iss": "strict", "exp": 1_772_442_600])), "invalid assertion"),
         (try Keys.assertion(claims(["nbf": 1_772_442_100])), "invalid assertion"),
         (try Keys.assertion(claims(["aud": "https://elsewhere.example"])), "audience is invalid"),
         (try Keys.assertion(claims(["aud": nil])), "audience is invalid"),

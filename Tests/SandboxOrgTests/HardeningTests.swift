@@ -2,6 +2,7 @@ import Foundation
 import JSON
 import NIOCore
 import SandboxOrg
+import Synchronization
 import Testing
 
 /// Clients that are slow, wrong or hostile: each gets a clear answer or a closed connection, and the server goes on.
@@ -20,22 +21,17 @@ import Testing
     try outcome.get()
   }
 
-  private var impatient: ConnectionLimits {
-    var limits = ConnectionLimits()
-    limits.head = .milliseconds(150)
-    limits.body = .milliseconds(150)
-    limits.idle = .milliseconds(150)
-    limits.linger = .milliseconds(150)
-    return limits
-  }
-
   // MARK: Slow clients
 
   @Test(arguments: ["", "GET /services/data HT", "GET /services/data HTTP/1.1\r\nHost: x\r\nX-Slow: "])
   func head_neverComplete_closesTheConnection(bytes: String) async throws {
-    try await withLimits(impatient) { server, client in
-      // The exchange ends when the server closes.
-      await #expect(throws: WireClient.NoAnswer.self) { _ = try await client.exchange(Array(bytes.utf8)) }
+    let deadlines = ManualDeadlines()
+    try await withLimits(deadlines.limits) { server, client in
+      let slow = try RawConnection(port: server.port)
+      slow.send(bytes)
+      await until { deadlines.pending.contains(deadlines.limits.head) }
+      deadlines.expire(deadlines.limits.head)
+      #expect(await slow.readToEnd() == "")
       #expect(server.requests().isEmpty)
       let next = try await client.query("SELECT Id FROM User")
       #expect(next.status == 200)
@@ -46,16 +42,24 @@ import Testing
     "Content-Length: 100\r\n\r\n{\"Name\":", "Transfer-Encoding: chunked\r\n\r\n5\r\n{\"Nam", "Content-Length: 1\r\n\r\n",
   ])
   func body_neverComplete_answers408AndCloses(rest: String) async throws {
-    try await withLimits(impatient) { _, client in
+    let deadlines = ManualDeadlines()
+    try await withLimits(deadlines.limits) { _, client in
       let head = "POST /services/data/v66.0/sobjects/Account HTTP/1.1\r\nHost: x\r\n"
-      let answer = try await client.exchange(Array((head + rest).utf8))
+      async let late = client.exchange(Array((head + rest).utf8))
+      await until { deadlines.pending.contains(deadlines.limits.body) }
+      deadlines.expire(deadlines.limits.body)
+      let answer = try await late
       #expect(answer.status == 408 && answer.errorCode == "REQUEST_TIMEOUT" && answer.headers["connection"] == "close")
     }
   }
 
   @Test func connection_idleAfterAnAnswer_isClosed() async throws {
-    try await withLimits(impatient) { _, client in
-      let answer = try await client.exchange(Array("GET /services/data HTTP/1.1\r\nHost: x\r\n\r\n".utf8))
+    let deadlines = ManualDeadlines()
+    try await withLimits(deadlines.limits) { _, client in
+      async let kept = client.exchange(Array("GET /services/data HTTP/1.1\r\nHost: x\r\n\r\n".utf8))
+      await until { deadlines.pending.contains(deadlines.limits.idle) }
+      deadlines.expire(deadlines.limits.idle)
+      let answer = try await kept
       #expect(answer.status == 200 && !answer.isTruncated)
     }
   }
@@ -112,7 +116,7 @@ import Testing
     "POST /x HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\nffffffffffffffffff\r\na\r\n0\r\n\r\n",
   ])
   func bytes_thatAreNoRequest_answer400AndClose(text: String) async throws {
-    try await withLimits(impatient) { _, client in
+    try await withLimits(.init()) { _, client in
       let answer = try await client.exchange(Array(text.utf8))
       #expect(answer.status == 400 && answer.errorCode == "BAD_REQUEST" && answer.headers["connection"] == "close")
       #expect(try await client.query("SELECT Id FROM User").status == 200)
@@ -122,7 +126,7 @@ import Testing
   // MARK: Correct, but seldom
 
   @Test func pipelinedRequests_areAnsweredInOrder_alsoBeforeABadOne() async throws {
-    try await withLimits(impatient) { server, client in
+    try await withLimits(.init()) { server, client in
       let good = (0..<20).map { "GET /services/data/v\($0).0/x HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer no\r\n\r\n" }
       let answer = try await client.exchange(Array((good.joined() + "NO HTTP\r\n\r\n").utf8))
       let statuses = ("HTTP/1.1 \(answer.status)" + answer.text).components(separatedBy: "HTTP/1.1 ").dropFirst().map {
@@ -191,6 +195,78 @@ import Testing
       #expect(try await second.status == 200)
       #expect(server.requests().map(\.query) == [["first="], ["first="], ["second="]])
     }
+  }
+
+  /// Connections that a client keeps, and such as never say a word, take no place from others.
+  @Test(arguments: ["", "GET /services/data?kept HTTP/1.1\r\nHost: x\r\n\r\n"])
+  func connections_idle_giveWayToNewOnes(request: String) async throws {
+    var limits = ConnectionLimits()
+    limits.connections = 16
+    try await withLimits(limits) { server, client in
+      var kept: [RawConnection] = []
+      for _ in 0..<20 {
+        kept.append(try RawConnection(port: server.port))
+        guard !request.isEmpty else { continue }
+        kept.last?.send(request)
+        #expect(await kept.last?.read(until: "\r\n\r\n").hasPrefix("HTTP/1.1 200") == true)
+      }
+      #expect(try await client.query("SELECT Id FROM User").status == 200)
+      guard !request.isEmpty else { return }
+      #expect(await kept[0].readToEnd().hasSuffix("]"), "idle for the longest time: closed after its answer")
+      kept[19].send(request)
+      #expect(await kept[19].read(until: "HTTP/1.1 200").hasSuffix("HTTP/1.1 200"), "the newest is kept")
+    }
+  }
+
+  @Test func connections_busy_areNotClosedForNewOnes() async throws {
+    var limits = ConnectionLimits()
+    limits.connections = 3
+    try await withLimits(limits) { server, client in
+      try server.faults.add(.latency(milliseconds: 5_000, clock: .org), path: "/services/data/v66.0/limits")
+      async let busy = client.send("GET", "/services/data/v66.0/limits")
+      await until { server.clock.sleeping == 1 }
+      for _ in 0..<5 { #expect(try await client.query("SELECT Id FROM User").status == 200) }
+      server.clock.advance(by: 5)
+      #expect(try await busy.status == 200)
+    }
+  }
+}
+
+/// Deadlines that pass when the test says so.
+final class ManualDeadlines: ConnectionTimer {
+  private struct Entry {
+    let time: TimeAmount
+    let run: @Sendable () -> Void
+  }
+  private let state = Mutex<(entries: [Int: Entry], last: Int)>(([:], 0))
+
+  /// The ordinary ones, kept by hand.
+  var limits: ConnectionLimits {
+    var limits = ConnectionLimits()
+    limits.timer = self
+    return limits
+  }
+
+  /// How long those take that are set now.
+  var pending: [TimeAmount] { state.withLock { $0.entries.values.map(\.time) } }
+
+  func schedule(_ time: TimeAmount, on loop: any EventLoop, _ body: @escaping @Sendable () -> Void) -> Deadline {
+    let number = state.withLock { state in
+      state.last += 1
+      state.entries[state.last] = Entry(time: time) { loop.execute(body) }
+      return state.last
+    }
+    return Deadline { [weak self] in self?.state.withLock { $0.entries[number] = nil } }
+  }
+
+  /// Lets all deadlines of this length pass.
+  func expire(_ time: TimeAmount) {
+    let due = state.withLock { state in
+      let due = state.entries.filter { $0.value.time == time }
+      for number in due.keys { state.entries[number] = nil }
+      return due
+    }
+    for entry in due.values { entry.run() }
   }
 }
 

@@ -131,6 +131,30 @@ private let data = "/services/data/v66.0"
     }
   }
 
+  @Test func dailyLimit_reached_refusesUntilADayHasPassed() async throws {
+    let clock = ManualSandboxClock()
+    var configuration = SandboxConfiguration()
+    configuration.seed = .none
+    configuration.clock = clock
+    configuration.dailyCalls = 3
+    let server = try await SandboxServer.start(configuration)
+    let client = WireClient(port: server.port, token: try server.issueAccessToken())
+    var statuses: [Int] = []
+    for hours in [0, 1, 1, 1, 20, 1] as [Int64] {
+      clock.advance(by: hours * 3_600)
+      // Days are longer than sessions.
+      let token = WireClient(port: server.port, token: try server.issueAccessToken())
+      let answer = try await token.send("GET", "\(data)/limits")
+      statuses.append(answer.status)
+      guard answer.status == 403 else { continue }
+      #expect(answer.errorCode == "REQUEST_LIMIT_EXCEEDED" && answer.message == "TotalRequests Limit exceeded.")
+      #expect(answer.headers["sforce-limit-info"] == "api-usage=3/3")
+    }
+    #expect(statuses == [200, 200, 200, 403, 403, 200])
+    #expect(try await client.send("GET", "/services/data").status == 200, "versions need no call")
+    await server.stop()
+  }
+
   // MARK: Apex REST
 
   @Test func apexRest_simpleAccount_worksThroughItsVerbs() async throws {

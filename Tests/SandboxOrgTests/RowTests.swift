@@ -46,11 +46,23 @@ private let rows = "/services/data/v66.0/sobjects"
       ),
       (
         #"{"LastName":"A","Birthdate":"x"}"#, "JSON_PARSER_ERROR",
-        "Cannot deserialize instance of date from VALUE_STRING value x or request may be missing a required field", nil
+        "Cannot deserialize instance of date from VALUE_STRING value x or request may be missing a required field"
+          + " at [line:1, column:29]", nil
       ),
       (
         #"{"LastName":"A","DoNotCall":"perhaps"}"#, "JSON_PARSER_ERROR",
-        "Cannot deserialize instance of boolean from VALUE_STRING value perhaps or request may be missing a required field", nil
+        "Cannot deserialize instance of boolean from VALUE_STRING value perhaps or request may be missing a required field"
+          + " at [line:1, column:29]", nil
+      ),
+      (
+        #"{"LastName":"A","Birthdate":""}"#, "JSON_PARSER_ERROR",
+        "Cannot deserialize instance of date from VALUE_STRING value  or request may be missing a required field"
+          + " at [line:1, column:29]", nil
+      ),
+      (
+        "{\"Description\": \"{\\\"Birthdate\\\":\\\\\",\n  \"LastName\":\"A\", \"YearsKnown__c\" : \"\"}", "JSON_PARSER_ERROR",
+        "Cannot deserialize instance of double from VALUE_STRING value  or request may be missing a required field"
+          + " at [line:2, column:37]", nil
       ),
     ] as [(String, String, String, [String]?)])
   func create_badContact_answers400(body: String, code: String, message: String, fields: [String]?) async throws {

@@ -143,7 +143,7 @@ import Testing
         ["FirstName": "Joan", "Title": "100% fun_x", "YearsKnown__c": 0, "Birthdate": "2000-12-31"]
       ),
       (1_772_438_400, "Evans", nil, ["Title": "a\\b", "YearsKnown__c": -3]),
-      (1_772_442_000, "Émile", nil, ["Title": "ceo", "YearsKnown__c": 7, "Interests__c": "Chess;Golf;Sailing"]),
+      (1_772_442_000, "Émile", nil, ["Title": "ceo", "YearsKnown__c": 7, "Interests__c": "Sailing; Golf;Chess"]),
       (1_772_442_000, "Frank", "Acme", ["Title": "gone"]),
     ]
     for (seconds, name, account, extra) in contacts {

@@ -22,6 +22,9 @@ func withSignIn(
   admin.redirectURIs = ["https://example.org/admin"]
   admin.approval = .byAdministrator(usernames: ["Grace@Example.org", "gone@example.org"])
   admin.certificate = Keys.certificate
+  var strict = admin
+  strict.id = "strict"
+  strict.strictAssertions = true
   var asking = SandboxClient(id: "asking", secret: "s")
   asking.certificate = Keys.publicKey
   asking.redirectURIs = ["https://example.org/asking"]
@@ -29,7 +32,7 @@ func withSignIn(
   configuration.seed = .none
   configuration.clock = clock
   configuration.signIn.users = [grace, gone]
-  configuration.signIn.clients = [phone, web, admin, asking]
+  configuration.signIn.clients = [phone, web, admin, strict, asking]
   let server = try await SandboxServer.start(configuration)
   let outcome: Result<Void, any Error>
   do { outcome = .success(try await body(server, WireClient(port: server.port))) } catch { outcome = .failure(error) }

@@ -38,6 +38,10 @@ import Testing
         #expect(answer.status == 200 && answer.headers["content-type"] == "text/xml;charset=UTF-8")
         let organization = server.credentials().organizationId.prefix(15)
         #expect(value("serverUrl", answer) == "\(server.url)/services/Soap/\(api)/59.0/\(organization)")
+        let namespace = api == "c" ? "urn:enterprise.soap.sforce.com" : "urn:partner.soap.sforce.com"
+        #expect(answer.text.contains(" xmlns=\"\(namespace)\""))
+        #expect(value("profileId", answer).hasPrefix("00e") && answer.text.contains("<roleId xsi:nil=\"true\"/>"))
+        #expect(answer.text.contains("<userDefaultCurrencyIsoCode xsi:nil=\"true\"/>"))
         #expect(value("userName", answer) == "grace@example.org" && value("sessionSecondsValid", answer) == "7200")
         let signedIn = WireClient(port: server.port, token: value("sessionId", answer))
         #expect(try await signedIn.query("SELECT Id FROM User").status == 200)
@@ -54,6 +58,8 @@ import Testing
         #expect(value("sf:exceptionMessage", answer) == "Invalid username, password, security token; or user locked out.")
         #expect(value("faultstring", answer).hasPrefix("INVALID_LOGIN: Invalid username"))
       }
+      let enterprise = try await send(client, login("nobody", "x"), api: "c")
+      #expect(enterprise.text.contains(" xmlns:sf=\"urn:fault.enterprise.soap.sforce.com\""))
       let version = try await send(client, login("grace@example.org", "h0pperTOKEN"), version: "12.0")
       #expect(version.status == 500 && value("faultcode", version) == "UNSUPPORTED_API_VERSION")
     }

@@ -862,6 +862,28 @@ function sandbox.delete(type, id, after, success, failure) end
 ---@return integer? id  for tureen.cancel
 function sandbox.query(soql, success, failure) end
 
+--- Keeps a copy of what the org holds, in memory; "default" when no name is given.
+---@param name string?
+---@param success (fun(payload: any): any)?
+---@param failure tureen.Failure?
+---@return integer? id  for tureen.cancel
+---@overload fun(success: (fun(payload: any): any)?, failure: tureen.Failure?): integer?
+function sandbox.snapshot(name, success, failure) end
+
+--- The org holds again what it held when the copy was taken. Clients stay signed in.
+---@param name string?
+---@param success (fun(payload: any): any)?
+---@param failure tureen.Failure?
+---@return integer? id  for tureen.cancel
+---@overload fun(success: (fun(payload: any): any)?, failure: tureen.Failure?): integer?
+function sandbox.restore(name, success, failure) end
+
+--- The org is like a new one, seeded. Clients stay signed in.
+---@param success (fun(payload: any): any)?
+---@param failure tureen.Failure?
+---@return integer? id  for tureen.cancel
+function sandbox.reset(success, failure) end
+
 --- Adds a rule, or several; its id, or a list of them.
 ---@param rule tureen.sandbox.Rule|{rules: tureen.sandbox.Rule[]}
 ---@param success (fun(payload: any): any)?

@@ -42,6 +42,13 @@ define("delete", { TYPE, ID, AFTER })
 -- query(soql, ...): the records
 define("query", { { "soql", "string" } })
 
+-- snapshot([name,] ...): "OK"; a copy of what the org holds is kept in memory
+define("snapshot", { { "name", "string", optional = true } })
+-- restore([name,] ...): "OK"; the org holds what it held then
+define("restore", { { "name", "string", optional = true } })
+-- reset(...): "OK"; the org is like a new one
+define("reset", {})
+
 -- addFault(rule, ...): its id; {rules = {...}} adds several and gives a list
 define_table("addFault", "rule")
 -- removeFault(id, ...): whether there was such a rule

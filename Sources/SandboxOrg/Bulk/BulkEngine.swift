@@ -95,6 +95,16 @@ struct BulkQuery {
     try store.setInput(rows, of: job.id)
   }
 
+  /// The rows that were found when the job began.
+  static func rows(of id: String, _ store: BulkStore) throws -> [Int64] {
+    let bytes = try store.input(of: id, from: 0, count: .max).bytes
+    return stride(from: 0, to: bytes.count, by: MemoryLayout<Int64>.size).map { row(bytes, $0) }
+  }
+
+  private static func row(_ bytes: [UInt8], _ start: Int) -> Int64 {
+    bytes[start..<(start + MemoryLayout<Int64>.size)].reversed().reduce(Int64(0)) { $0 << 8 | Int64($1) }
+  }
+
   func advance(_ job: inout BulkJob) throws {
     let (_, record) = try plan(of: job)
     let columns = columns(record.root, path: "")
@@ -102,9 +112,8 @@ struct BulkQuery {
     let (bytes, isLast) = try store.input(of: job.id, from: job.position, count: Tuning.bulkRowsPerSlice * size)
     let row = try org.connection.prepare(record.sql)
     for start in stride(from: 0, to: bytes.count, by: size) {
-      let id = bytes[start..<(start + size)].reversed().reduce(Int64(0)) { $0 << 8 | Int64($1) }
       row.reset()
-      row.bind(1, id)
+      row.bind(1, Self.row(bytes, start))
       guard try row.step() else { continue }
       job.processed += 1
       try store.addLine(line(row, columns, job), .successful, number: job.processed, of: job.id)

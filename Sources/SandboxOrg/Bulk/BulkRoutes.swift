@@ -23,7 +23,8 @@ enum BulkRoutes {
   // MARK: Finding
 
   static func find(_ kind: BulkJob.Kind, _ call: Call) throws -> BulkJob {
-    guard let id = RecordID.normalized(call.parameter("job")), let job = try BulkStore(call.org.connection).find(id),
+    guard let id = RecordID.normalized(call.parameter("job")), RecordID.prefix(of: id) == "750",
+      let job = try BulkStore(call.org.connection).find(id),
       job.operation.kind == kind
     else { throw SandboxError.notFound() }
     // After a restart, jobs wait until somebody asks for them.

@@ -20,15 +20,16 @@ struct BulkStore {
       CREATE TABLE IF NOT EXISTS sandbox_job_line (job TEXT, outcome INTEGER, number INTEGER, line BLOB,
         PRIMARY KEY (job, outcome, number)) WITHOUT ROWID
       """)
+    try AsyncStore.prepare(connection)
   }
 
   // MARK: Jobs
 
-  /// The id the next job gets.
-  func nextId() throws -> String {
+  /// The id the next job gets. Batches of Bulk API 1.0 are jobs of their own, with another prefix.
+  func nextId(prefix: String = "750") throws -> String {
     let last = try connection.firstValue("SELECT seq FROM sqlite_sequence WHERE name = 'sandbox_job'")
-    guard case .integer(let number)? = last else { return RecordID.make(prefix: "750", sequence: 1) }
-    return RecordID.make(prefix: "750", sequence: number + 1)
+    guard case .integer(let number)? = last else { return RecordID.make(prefix: prefix, sequence: 1) }
+    return RecordID.make(prefix: prefix, sequence: number + 1)
   }
 
   func add(_ job: BulkJob) throws {
@@ -65,7 +66,7 @@ struct BulkStore {
   func list(_ kind: BulkJob.Kind, from start: Int, count: Int) throws -> [BulkJob] {
     let isQuery = kind == .query ? "" : "NOT "
     return try jobs(
-      "WHERE operation \(isQuery)IN ('query', 'queryAll') ORDER BY number DESC LIMIT ? OFFSET ?",
+      "WHERE operation \(isQuery)IN ('query', 'queryAll') AND id LIKE '750%' ORDER BY number DESC LIMIT ? OFFSET ?",
       [.integer(Int64(count)), .integer(Int64(start))])
   }
 

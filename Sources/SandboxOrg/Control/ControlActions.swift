@@ -7,7 +7,7 @@ extension SandboxServer {
   /// The names, in the order the documentation lists them.
   public static let controlActions = [
     "addFault", "removeFault", "faults", "clearFaults", "resetFaults", "faultKinds", "requests", "clearRequests", "clock",
-    "expireSessions", "expireLocators", "revokeToken", "create", "update", "delete", "query",
+    "expireSessions", "expireLocators", "revokeToken", "create", "update", "delete", "query", "snapshot", "restore", "reset",
   ]
 
   /// - Returns: nil when there is no such action.
@@ -29,6 +29,9 @@ extension SandboxServer {
     case "revokeToken": try revoke(try given.text("token"))
     case "create", "update", "delete": return try change(action, given)
     case "query": return try query(try given.text("soql"))["records"] ?? []
+    case "snapshot": try takeSnapshot(try given.optionalText("name") ?? "default")
+    case "restore": try restoreSnapshot(try given.optionalText("name") ?? "default")
+    case "reset": try reset()
     default: return nil
     }
     return "OK"

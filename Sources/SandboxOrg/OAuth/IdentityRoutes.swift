@@ -154,6 +154,7 @@ enum IdentityRoutes {
 /// The columns of a user that sign-in resources show.
 struct UserRecord {
   let username: String, name: String, first: String?, last: String, email: String, modified: String
+  let profileId: String, roleId: String?
   let isActive: Bool
 
   var nickname: String { first ?? last }
@@ -161,7 +162,8 @@ struct UserRecord {
   /// - Returns: nil when there is no such user.
   init?(_ id: String, _ org: Org) throws {
     let statement = try org.connection.statement(
-      "SELECT Username, Name, FirstName, LastName, Email, LastModifiedDate, IsActive FROM \"User\" WHERE Id = ?")
+      "SELECT Username, Name, FirstName, LastName, Email, LastModifiedDate, IsActive, ProfileId, UserRoleId FROM \"User\" "
+        + "WHERE Id = ?")
     try statement.bind([.text(id)])
     defer { statement.reset() }
     guard try statement.step() else { return nil }
@@ -172,5 +174,7 @@ struct UserRecord {
     email = statement.string(4)
     modified = statement.string(5)
     isActive = statement.int64(6) != 0
+    profileId = statement.string(7)
+    roleId = statement.isNull(8) ? nil : statement.string(8)
   }
 }

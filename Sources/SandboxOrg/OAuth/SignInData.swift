@@ -44,6 +44,8 @@ public struct SandboxClient: Sendable, Equatable {
   public var runsAs: String?
   /// PEM of a certificate or public key (RSA) that signs JWT assertions; nil turns that flow off.
   public var certificate: String?
+  /// Refuses assertions that are good for more than the three minutes Salesforce documents; real orgs take them.
+  public var strictAssertions = false
   public var approval = Approval.byUser
 
   public init(id: String, secret: String? = nil) {
@@ -101,7 +103,7 @@ public struct SandboxSignInData: Sendable, Equatable {
   private static func client(_ json: JSONValue, _ index: Int) throws(SandboxError) -> SandboxClient {
     let known = [
       "id", "secret", "requiresSecret", "redirectURIs", "scopes", "requiresPKCE", "rotatesRefreshTokens", "runsAs",
-      "certificate", "approval",
+      "certificate", "strictAssertions", "approval",
     ]
     let fields = try SignInFields(json, "clients[\(index)]", known)
     var client = SandboxClient(id: try fields.required("id"), secret: try fields.text("secret"))
@@ -112,6 +114,7 @@ public struct SandboxSignInData: Sendable, Equatable {
     client.rotatesRefreshTokens = try fields.flag("rotatesRefreshTokens") ?? false
     client.runsAs = try fields.text("runsAs")
     client.certificate = try fields.text("certificate")
+    client.strictAssertions = try fields.flag("strictAssertions") ?? false
     switch fields.object["approval"] {
     case nil, "user"?: break
     case "administrator"?: client.approval = .byAdministrator(usernames: nil)

@@ -1,4 +1,5 @@
-/// `/services/Soap/u/NN.0`: the sign-in of clients that have no connected app, and its end.
+/// `/services/Soap/u/NN.0` (partner) and `/services/Soap/c/NN.0` (enterprise): the sign-in of clients that have no connected app,
+/// and its end. The two differ in their namespaces.
 enum SoapRoutes {
   static func add(to table: inout RouteTable<SalesforceService.Endpoint>) {
     for api in ["u", "c"] {
@@ -34,11 +35,11 @@ enum SoapRoutes {
       case "login": return try login(operation, call)
       case "logout": return try logout(envelope, call)
       default:
-        let text = "No operation available for request {urn:partner.soap.sforce.com}\(operation.name.prefix(100))"
+        let text = "No operation available for request {urn:\(api(call)).soap.sforce.com}\(operation.name.prefix(100))"
         throw Fault(code: "soapenv:Client", message: text, isOwn: false)
       }
     } catch let fault as Fault {
-      return reply(fault)
+      return reply(fault, call)
     }
   }
 
@@ -57,26 +58,34 @@ enum SoapRoutes {
     let root = "\(call.origin)/services/Soap"
     let fields = [
       ("metadataServerUrl", "\(root)/m/\(call.parameter("version"))/\(short)"), ("passwordExpired", "false"),
-      ("sandbox", "true"), ("serverUrl", "\(root)/\(api(call))/\(call.parameter("version"))/\(short)"),
+      ("sandbox", "true"), ("serverUrl", "\(root)/\(letter(call))/\(call.parameter("version"))/\(short)"),
       ("sessionId", token), ("userId", person.id),
     ]
     return reply(
-      200,
+      200, call,
       "<loginResponse><result>" + fields.map { element($0, $1) }.joined() + "<userInfo>" + info(user, person.id, org)
         + "</userInfo></result></loginResponse>")
   }
 
-  private static func api(_ call: Call) -> String { call.request.segments.count > 2 ? call.request.segments[2] : "u" }
+  private static func letter(_ call: Call) -> String {
+    call.request.segments.count > 2 ? call.request.segments[2].lowercased() : "u"
+  }
 
+  private static func api(_ call: Call) -> String { letter(call) == "c" ? "enterprise" : "partner" }
+
+  /// In the order of the WSDL. What the user or a single-currency org lacks is nil, not absent.
   private static func info(_ user: UserRecord, _ id: String, _ org: Org) -> String {
-    [
-      ("accessibilityMode", "false"), ("currencySymbol", "$"), ("orgDefaultCurrencyIsoCode", "USD"),
+    let values: [(name: String, text: String?)] = [
+      ("accessibilityMode", "false"), ("chatterExternal", "false"), ("currencySymbol", "$"),
+      ("orgAttachmentFileSizeLimit", "26214400"), ("orgDefaultCurrencyIsoCode", "USD"), ("orgDefaultCurrencyLocale", "en_US"),
       ("orgDisallowHtmlAttachments", "false"), ("orgHasPersonAccounts", "false"), ("organizationId", org.organizationId),
-      ("organizationMultiCurrency", "false"), ("organizationName", "Sandbox"),
-      ("sessionSecondsValid", "\(org.configuration.accessTokenLifetime)"), ("userEmail", user.email),
-      ("userFullName", user.name), ("userId", id), ("userLanguage", "en_US"), ("userLocale", "en_US"),
-      ("userName", user.username), ("userTimeZone", "GMT"), ("userType", "Standard"), ("userUiSkin", "Theme3"),
-    ].map { element($0, $1) }.joined()
+      ("organizationMultiCurrency", "false"), ("organizationName", "Tureen Sandbox"), ("profileId", user.profileId),
+      ("roleId", user.roleId), ("sessionSecondsValid", "\(org.configuration.accessTokenLifetime)"),
+      ("userDefaultCurrencyIsoCode", nil), ("userEmail", user.email), ("userFullName", user.name), ("userId", id),
+      ("userLanguage", "en_US"), ("userLocale", "en_US"), ("userName", user.username), ("userTimeZone", "GMT"),
+      ("userType", "Standard"), ("userUiSkin", "Theme3"),
+    ]
+    return values.map { value in value.text.map { element(value.name, $0) } ?? "<\(value.name) xsi:nil=\"true\"/>" }.joined()
   }
 
   private static func logout(_ envelope: XML, _ call: Call) throws -> ServerReply {
@@ -84,7 +93,7 @@ enum SoapRoutes {
     guard call.org.sessions.user(ofAccessToken: token) != nil, try call.org.sessions.revoke(token) else {
       throw Fault(code: "INVALID_SESSION_ID", message: "Invalid Session ID found in SessionHeader: Illegal Session")
     }
-    return reply(200, "<logoutResponse/>")
+    return reply(200, call, "<logoutResponse/>")
   }
 
   // MARK: Answers
@@ -92,22 +101,22 @@ enum SoapRoutes {
   private static func element(_ name: String, _ text: String) -> String { "<\(name)>\(XML.escaped(text))</\(name)>" }
 
   /// Clients look for un-prefixed names, except in faults.
-  private static func reply(_ status: Int, _ body: String) -> ServerReply {
+  private static func reply(_ status: Int, _ call: Call, _ body: String) -> ServerReply {
     let text =
       "<?xml version=\"1.0\" encoding=\"UTF-8\"?><soapenv:Envelope "
-      + "xmlns:soapenv=\"http://schemas.xmlsoap.org/soap/envelope/\" xmlns=\"urn:partner.soap.sforce.com\" "
-      + "xmlns:sf=\"urn:fault.partner.soap.sforce.com\" xmlns:xsi=\"http://www.w3.org/2001/XMLSchema-instance\">"
+      + "xmlns:soapenv=\"http://schemas.xmlsoap.org/soap/envelope/\" xmlns=\"urn:\(api(call)).soap.sforce.com\" "
+      + "xmlns:sf=\"urn:fault.\(api(call)).soap.sforce.com\" xmlns:xsi=\"http://www.w3.org/2001/XMLSchema-instance\">"
       + "<soapenv:Body>\(body)</soapenv:Body></soapenv:Envelope>"
     return .text(status, text, type: "text/xml;charset=UTF-8")
   }
 
-  private static func reply(_ fault: Fault) -> ServerReply {
+  private static func reply(_ fault: Fault, _ call: Call) -> ServerReply {
     guard fault.isOwn else {
       return reply(
-        500, "<soapenv:Fault><faultcode>\(fault.code)</faultcode>\(element("faultstring", fault.message))</soapenv:Fault>")
+        500, call, "<soapenv:Fault><faultcode>\(fault.code)</faultcode>\(element("faultstring", fault.message))</soapenv:Fault>")
     }
     return reply(
-      500,
+      500, call,
       "<soapenv:Fault><faultcode>\(fault.code)</faultcode>\(element("faultstring", "\(fault.code): \(fault.message)"))"
         + "<detail><sf:LoginFault xsi:type=\"sf:LoginFault\">\(element("sf:exceptionCode", fault.code))"
         + "\(element("sf:exceptionMessage", fault.message))</sf:LoginFault></detail></soapenv:Fault>")

@@ -50,7 +50,8 @@ enum TokenRoutes {
     guard let client = call.org.directory.client(assertion.issuer) else { throw OAuthRefusal.unknownClient }
     guard let certificate = client.certificate, assertion.isSigned(by: certificate) else { throw OAuthRefusal.assertion }
     let hosts = ["https://login.salesforce.com", "https://test.salesforce.com", call.origin, call.origin + call.request.path]
-    try assertion.check(audiences: hosts, now: call.org.configuration.clock.now())
+    try assertion.check(
+      audiences: hosts, now: call.org.configuration.clock.now(), isStrict: client.strictAssertions)
     guard let person = call.org.directory.person(assertion.subject) else { throw OAuthRefusal.notApproved }
     try checkActive(person.id, call.org)
     try checkAllowed(client, person.user.username)

@@ -10,7 +10,7 @@ extension Tuning {
   static let signInAttempts = 10
   /// Bytes of a JWT assertion; real ones have less than 2 KB.
   static let assertionBytes = 16_384
-  /// Seconds an assertion may be good for, Salesforce's own figure; and how far clocks may differ.
+  /// Seconds an assertion may be good for where a client is strict, Salesforce's own figure; and how far clocks may differ.
   static let assertionSeconds = 180.0, assertionLeewaySeconds = 30.0
   /// Seconds an OpenID token is good for: clients look at it once, at sign-in.
   static let idTokenSeconds: Int64 = 120

@@ -5,14 +5,16 @@ struct XML: Equatable {
   let name: String
   var text = ""
   var children: [XML] = []
+  /// Says `xsi:nil="true"`.
+  var isNil = false
 
   struct Failure: Error, Equatable { let message: String }
 
   init(name: String) { self.name = name }
 
   /// - Throws: ``Failure`` unless it is one well-formed element, at most `Tuning.xmlDepth` deep.
-  static func parse(_ bytes: [UInt8]) throws(Failure) -> XML {
-    guard bytes.count <= Tuning.xmlBytes else { throw Failure(message: "the document is too large") }
+  static func parse(_ bytes: [UInt8], limit: Int = Tuning.xmlBytes) throws(Failure) -> XML {
+    guard bytes.count <= limit else { throw Failure(message: "the document is too large") }
     guard let text = String(validating: bytes, as: UTF8.self) else { throw Failure(message: "the document is not UTF-8") }
     var parser = XMLParser(rest: Substring(text).utf8)
     return try parser.document()
@@ -55,7 +57,7 @@ private struct XMLParser {
     guard take("<") else { throw .init(message: "an element was expected") }
     let qualified = try name()
     var element = XML(name: String(qualified.split(separator: ":", maxSplits: 1).last ?? ""))
-    if try skipAttributes() { return element }
+    if try skipAttributes(&element.isNil) { return element }
     try content(of: &element, depth)
     guard try name() == qualified else { throw .init(message: "the end of <\(qualified)> is missing") }
     skipSpace()
@@ -64,12 +66,12 @@ private struct XMLParser {
   }
 
   /// - Returns: Whether the element is empty.
-  private mutating func skipAttributes() throws(XML.Failure) -> Bool {
+  private mutating func skipAttributes(_ isNil: inout Bool) throws(XML.Failure) -> Bool {
     while true {
       skipSpace()
       if take("/>") { return true }
       if take(">") { return false }
-      _ = try name()
+      let attribute = try name()
       skipSpace()
       guard take("=") else { throw .init(message: "an attribute has no value") }
       skipSpace()
@@ -77,6 +79,7 @@ private struct XMLParser {
       rest = rest.dropFirst()
       let value = try until(quote == 0x22 ? "\"" : "'")
       guard !value.utf8.contains(0x3C) else { throw .init(message: "an attribute has a '<' in it") }
+      if attribute.hasSuffix(":nil"), value == "true" { isNil = true }
     }
   }
 

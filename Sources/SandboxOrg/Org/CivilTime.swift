@@ -116,6 +116,18 @@ enum Timestamp {
   }
 }
 
+/// Times of day in the org's one text form, `hh:mm:ss.SSSZ`.
+enum TimeOfDay {
+  /// Reads `hh:mm`, with or without seconds, a fraction and `Z`; nil for anything else.
+  static func text(parsing text: String) -> String? {
+    let bare = text.hasSuffix("Z") ? String(text.dropLast()) : text
+    let whole = bare.utf8.count == 5 ? bare + ":00" : bare
+    guard whole.utf8.count >= 8, let milliseconds = Timestamp.milliseconds(parsing: "1970-01-01T\(whole)Z") else { return nil }
+    let fraction = String(1000 + milliseconds % 1000).dropFirst()
+    return Timestamp.text(milliseconds / 1000).dropFirst(11).prefix(8) + "." + fraction + "Z"
+  }
+}
+
 private func number(_ digits: ArraySlice<UInt8>) -> Int? {
   var value = 0
   for digit in digits {

@@ -52,6 +52,7 @@ struct OpenedOrg {
     schemaChanged = try remembered.keep(text, schema: schema, now: configuration.clock.now())
     isNew = try connection.firstValue("SELECT count(*) FROM \"User\"") == .integer(0)
     if isNew { try Seeder(connection: connection, schema: schema, configuration: configuration).run() }
+    try RecordTypes(connection: connection).prepare(schema, now: configuration.clock.now())
     try OrgDatabase.createIndexes(connection, schema: schema)
     // Whoever signs in is the first seeded user, under the configured name.
     try connection.run(

@@ -17,7 +17,9 @@ final class Org: @unchecked Sendable {
 
   let connection: Connection
   let sessions: SessionRegistry
-  let directory: SignInDirectory
+  var directory: SignInDirectory
+  /// By name.
+  var snapshots: [String: OrgSnapshot] = [:]
   var apex = ApexHandlers()
   var notifications = NotificationBox()
   var authorizations = AuthorizationTable()
@@ -25,7 +27,7 @@ final class Org: @unchecked Sendable {
   var recentlyUsed = RecentItems()
   /// Works off Bulk jobs. Any thread.
   let jobs = BulkRunner()
-  private(set) var callCount = 0
+  var calls: CallCount
   private var lastStamp: Int64 = 0
   /// What faults do to the request that is being handled, and what has happened but is not visible yet.
   var interference = Interference()
@@ -36,9 +38,12 @@ final class Org: @unchecked Sendable {
   private let queue = DispatchQueue(label: "tureen.sandbox.org")
 
   /// Opens the database, brings it in step with the schema and, when it is new, fills it. Blocks.
-  init(_ configuration: SandboxConfiguration) throws(SandboxError) {
+  /// - Parameter schemaText: In place of the schema file that the configuration names.
+  init(_ configuration: SandboxConfiguration, schemaText: SchemaText? = nil) throws(SandboxError) {
     self.configuration = configuration
-    let file = try configuration.schemaPath.map(SchemaText.init(path:))
+    calls = CallCount(limit: configuration.dailyCalls)
+    var file = schemaText
+    if file == nil, let path = configuration.schemaPath { file = try SchemaText(path: path) }
     let connection = try OrgDatabase.open(configuration.databasePath)
     self.connection = connection
     do {
@@ -110,7 +115,14 @@ final class Org: @unchecked Sendable {
 
   // MARK: On the queue
 
-  func countCall() { callCount += 1 }
+  /// After the database has been exchanged.
+  func forgetWhatWasUnderWay() throws {
+    cursors.removeAll()
+    briefcaseRuns = BriefcaseRuns()
+    lateCommits.removeAll()
+    jobInterference.removeAll()
+    lastStamp = try Self.newestStamp(connection, schema: schema)
+  }
 
   /// The moment a write is stamped with. Never earlier than any stamp given before, but for faults.
   func stamp() -> Int64 {

@@ -15,6 +15,8 @@ public struct SandboxError: Error, Sendable, Equatable, CustomStringConvertible 
   public let status: Int
   /// At least one.
   public let details: [Detail]
+  /// The member of the body whose value has the wrong type; a request that has the body's text adds the place to the message.
+  var member: String?
 
   public var domain: String { "sandbox" }
   public var code: String { details.first?.code ?? "UNKNOWN_EXCEPTION" }
@@ -74,6 +76,14 @@ extension SandboxError {
   static func unsupportedTypeText(_ name: String) -> String {
     "sObject type '\(name)' is not supported. If you are attempting to use a custom object, be sure to append "
       + "the '__c' after the entity name. Please reference your WSDL or the describe call for the appropriate names."
+  }
+
+  /// Says where the value stands that the error is about, as Salesforce's JSON reader does.
+  /// - Parameter text: The body, valid JSON.
+  func placed(in text: [UInt8]) -> Self {
+    guard code == "JSON_PARSER_ERROR", let member, let offset = JSONPlace.value(of: member, in: text) else { return self }
+    let place = JSONPlace.position(offset, in: text)
+    return .json("\(message) at [line:\(place.line), column:\(place.column)]")
   }
 
   /// `[{"message","errorCode","fields"?}]`, the body of every failing data call.

@@ -14,6 +14,8 @@ extension Tuning {
   static let listViewRows = 2_000
   /// Fields a schema file adds to one object, Salesforce's own figure; SQLite's columns end at 2,000.
   static let customFields = 800
+  /// Fields of an object that is described: an address alone has nine columns, and SQLite's end at 2,000.
+  static let describedFields = 1_500
   /// Bytes of a schema file: a thousand objects with a hundred fields.
   static let schemaFileBytes = 16 * 1024 * 1024
   /// Bytes of one record in a seed file: a file of 37 MB in base64 and its fields.

@@ -20,6 +20,8 @@ extension Tuning {
   static let bulkRecordsPerSlice = 200, bulkRowsPerSlice = 2_000
   /// Records in one answer of a query job's results.
   static let bulkResultRecords = 50_000
+  /// Bytes of a batch of Bulk API 1.0, Salesforce's own figure.
+  static let asyncBatchBytes = 10_000_000
   /// Parts of a result told of in one answer, Salesforce's own figure.
   static let bulkResultPages = 5
   /// Jobs in one page of a list.

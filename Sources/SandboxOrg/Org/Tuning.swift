@@ -59,8 +59,10 @@ enum Tuning {
   static let collectionRecords = 200, collectionRetrieveIds = 2_000
   /// Requests the log remembers, and bytes of each body it keeps: enough for tests, bounded for a long-lived server.
   static let loggedRequests = 5_000, loggedBodyBytes = 16 * 1024
-  /// Calls a day the limits resource speaks of (Developer Edition).
+  /// Calls a day, unless configured otherwise (Developer Edition).
   static let dailyCalls = 15_000
+  /// Copies of what the org holds, in memory.
+  static let snapshots = 10
   /// Rows of a most-recently-used list.
   static let recentItems = 200
   /// Milliseconds to wait for another process on the same file: it may be seeding a large org.

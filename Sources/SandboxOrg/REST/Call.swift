@@ -26,18 +26,29 @@ struct Call {
   // MARK: Bodies
 
   /// The body, or the JSON part of a form.
-  func json() throws(SandboxError) -> JSONValue {
+  func json() throws(SandboxError) -> JSONValue { try parsed(try jsonText()) }
+
+  private func jsonText() throws(SandboxError) -> [UInt8] {
     if hasForm {
       guard let part = try form().first(where: \.isJSON) else {
         throw .invalidForm("the form needs a part of the type application/json with the values")
       }
-      return try parsed(Array(part.bytes))
+      return Array(part.bytes)
     }
     if let type = request.header("content-type")?.lowercased(), !type.contains("json") {
       throw SandboxError(
         status: 415, code: "UNSUPPORTED_MEDIA_TYPE", message: "Content type \(type) is not supported")
     }
-    return try parsed(request.body)
+    return request.body
+  }
+
+  /// Runs a write whose values come from the body: a value of the wrong type is told with its place in it.
+  func placingErrors<T>(_ write: () throws -> T) throws -> T {
+    do {
+      return try write()
+    } catch let error as SandboxError where error.member != nil {
+      throw error.placed(in: try jsonText())
+    }
   }
 
   private func parsed(_ text: [UInt8]) throws(SandboxError) -> JSONValue {

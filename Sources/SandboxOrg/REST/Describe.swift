@@ -15,7 +15,7 @@ struct Describe {
   }
 
   /// The record type of every row of an object without record types.
-  static let masterRecordType = "012000000000000AAA"
+  static let masterRecordType = RecordTypes.master
 
   // MARK: Objects
 
@@ -29,7 +29,8 @@ struct Describe {
       "hasSubtypes": false, "isInterface": false, "isSubtype": false, "keyPrefix": .string(object.keyPrefix),
       "label": .string(object.label), "labelPlural": .string(object.labelPlural),
       "layoutable": .bool(object.traits.contains(.layout)), "mergeable": false, "mruEnabled": .bool(isRecent),
-      "name": .string(object.name), "queryable": true, "replicateable": true, "retrieveable": true,
+      "name": .string(object.name), "queryable": .bool(!object.traits.contains(.event)), "replicateable": true,
+      "retrieveable": true,
       "searchable": .bool(object.traits.contains(.search)), "triggerable": .bool(object.isCreateable),
       "undeletable": .bool(object.isDeletable), "updateable": .bool(object.isUpdateable),
     ]
@@ -37,7 +38,7 @@ struct Describe {
     return entry
   }
 
-  func object(_ object: ObjectSchema) -> JSONObject {
+  func object(_ object: ObjectSchema) throws -> JSONObject {
     let isLayoutable = JSONValue.bool(object.traits.contains(.layout))
     var description = entry(object)
     description["actionOverrides"] = []
@@ -49,7 +50,7 @@ struct Describe {
     description["lookupLayoutable"] = isLayoutable
     description["namedLayoutInfos"] = []
     description["networkScopeFieldName"] = .null
-    description["recordTypeInfos"] = [recordTypeInfo(object)]
+    description["recordTypeInfos"] = .array(try recordTypeInfos(object))
     description["searchLayoutable"] = .bool(object.traits.contains(.search))
     description["sobjectDescribeOption"] = "FULL"
     description["supportedScopes"] =
@@ -81,12 +82,20 @@ struct Describe {
       .map { ($0.key, .string(url + $0.path)) }
   }
 
-  private func recordTypeInfo(_ object: ObjectSchema) -> JSONValue {
-    let id = Self.masterRecordType
+  /// The record types of the object, and the one that stands for none.
+  private func recordTypeInfos(_ object: ObjectSchema) throws -> [JSONValue] {
+    let types = try RecordTypes(connection: org.connection).list(of: object)
+    let hasDefault = types.contains { $0.type.isDefault }
+    let master = RecordTypeSchema(name: "Master", developerName: "Master", isDefault: !hasDefault)
+    return (types + [(Self.masterRecordType, master)]).map { recordTypeInfo(object, $0.id, $0.type) }
+  }
+
+  private func recordTypeInfo(_ object: ObjectSchema, _ id: String, _ type: RecordTypeSchema) -> JSONValue {
     let layout = "\(dataRoot)/sobjects/\(object.name)/describe/layouts/\(id)"
     return .object([
-      "active": true, "available": true, "defaultRecordTypeMapping": true, "developerName": "Master", "master": true,
-      "name": "Master", "recordTypeId": .string(id), "urls": .object(["layout": .string(layout)]),
+      "active": .bool(type.isActive), "available": .bool(type.isActive), "defaultRecordTypeMapping": .bool(type.isDefault),
+      "developerName": .string(type.developerName), "master": .bool(id == Self.masterRecordType), "name": .string(type.name),
+      "recordTypeId": .string(id), "urls": .object(["layout": .string(layout)]),
     ])
   }
 

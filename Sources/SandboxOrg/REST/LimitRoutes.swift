@@ -20,8 +20,12 @@ enum LimitRoutes {
   private static func limits(_ call: Call) throws -> ServerReply {
     var list = JSONObject()
     let queryJobs = try BulkStore(call.org.connection).count(.query, since: call.org.configuration.clock.now() - 86_400)
-    for (name, maximum) in allocations {
-      let used = name == "DailyApiRequests" ? call.org.callCount : name == "DailyBulkV2QueryJobs" ? queryJobs : 0
+    let calls = call.org.calls
+    for (name, standard) in allocations {
+      let maximum = name == "DailyApiRequests" ? calls.limit : standard
+      let used =
+        name == "DailyApiRequests"
+        ? calls.used(at: call.org.configuration.clock.now()) : name == "DailyBulkV2QueryJobs" ? queryJobs : 0
       list[name] = .object(["Max": .integer(Int64(maximum)), "Remaining": .integer(Int64(max(0, maximum - used)))])
     }
     return .json(200, .object(list))
@@ -31,7 +35,7 @@ enum LimitRoutes {
   private static let allocations: [(name: String, maximum: Int)] = [
     ("ActiveScratchOrgs", 3), ("AnalyticsExternalDataSizeMB", 40_960), ("ConcurrentAsyncGetReportInstances", 200),
     ("ConcurrentSyncReportRuns", 20), ("DailyAnalyticsDataflowJobExecutions", 60),
-    ("DailyApiRequests", Tuning.dailyCalls), ("DailyAsyncApexExecutions", 250_000), ("DailyBulkApiBatches", 15_000),
+    ("DailyApiRequests", 0), ("DailyAsyncApexExecutions", 250_000), ("DailyBulkApiBatches", 15_000),
     ("DailyBulkV2QueryFileStorageMB", 976_562), ("DailyBulkV2QueryJobs", 10_000), ("DailyDeliveredPlatformEvents", 10_000),
     ("DailyDurableGenericStreamingApiEvents", 10_000), ("DailyDurableStreamingApiEvents", 10_000),
     ("DailyGenericStreamingApiEvents", 10_000), ("DailyScratchOrgs", 6), ("DailyStandardVolumePlatformEvents", 10_000),

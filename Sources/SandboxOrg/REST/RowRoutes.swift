@@ -28,7 +28,7 @@ enum RowRoutes {
     let object = try call.object()
     let body = try call.jsonObject()
     let writer = try call.formWriter()
-    let id = try call.org.transaction { try writer.create(object, body) }
+    let id = try call.placingErrors { try call.org.transaction { try writer.create(object, body) } }
     return created(id, object, call, WriteResult.success(id))
   }
 
@@ -59,10 +59,12 @@ enum RowRoutes {
     let object = try call.object()
     let body = try call.jsonObject()
     let writer = try call.formWriter()
-    try call.org.transaction {
-      let id = try call.liveId(writing: object)
-      try preconditions(id, object, call).requireForWrite()
-      try writer.update(object, id: id, body)
+    try call.placingErrors {
+      try call.org.transaction {
+        let id = try call.liveId(writing: object)
+        try preconditions(id, object, call).requireForWrite()
+        try writer.update(object, id: id, body)
+      }
     }
     return .empty(204)
   }
@@ -110,24 +112,29 @@ enum RowRoutes {
   private static func upsert(_ call: Call) throws -> ServerReply {
     let object = try call.object()
     let key = try ExternalKey(call, object)
-    var body = try call.jsonObject()
+    let body = try call.jsonObject()
     try key.refuse(in: body)
     let writer = try call.formWriter()
-    return try call.org.transaction {
-      switch try key.match() {
-      case .several(let ids): return choices(ids, object, call)
-      case .one(let id):
-        try preconditions(id, object, call).requireForWrite()
-        try writer.update(object, id: id, body)
-        return key.answersUpdates ? .json(200, WriteResult.success(id, created: false)) : .empty(204)
-      case .none:
-        guard call.request.parameter("updateOnly")?.lowercased() != "true", key.field.type != .id else {
-          throw SandboxError.notFound()
-        }
-        body[key.field.name] = .string(key.value)
-        let id = try writer.create(object, body)
-        return created(id, object, call, WriteResult.success(id, created: true))
+    return try call.placingErrors { try call.org.transaction { try upsert(object, by: key, body, writer, call) } }
+  }
+
+  private static func upsert(
+    _ object: ObjectSchema, by key: ExternalKey, _ body: JSONObject, _ writer: RecordWriter, _ call: Call
+  ) throws -> ServerReply {
+    switch try key.match() {
+    case .several(let ids): return choices(ids, object, call)
+    case .one(let id):
+      try preconditions(id, object, call).requireForWrite()
+      try writer.update(object, id: id, body)
+      return key.answersUpdates ? .json(200, WriteResult.success(id, created: false)) : .empty(204)
+    case .none:
+      guard call.request.parameter("updateOnly")?.lowercased() != "true", key.field.type != .id else {
+        throw SandboxError.notFound()
       }
+      var values = body
+      values[key.field.name] = .string(key.value)
+      let id = try writer.create(object, values)
+      return created(id, object, call, WriteResult.success(id, created: true))
     }
   }
 

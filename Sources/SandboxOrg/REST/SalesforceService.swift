@@ -32,6 +32,7 @@ struct SalesforceService: ServerService {
     ListViewRoutes.add(to: &table)
     PrimingRoutes.add(to: &table)
     BulkRoutes.add(to: &table)
+    AsyncRoutes.add(to: &table)
     RowRoutes.add(to: &table)
     routes = table
   }
@@ -39,6 +40,8 @@ struct SalesforceService: ServerService {
   var faultKinds: [FaultKind] { SalesforceFaultKinds.all }
 
   func reply(to request: ServerRequest) async -> ServerReply {
+    let origins = CrossOrigin(allowed: org.configuration.corsOrigins)
+    if let reply = origins.preflight(request) { return reply }
     var reply: ServerReply
     do {
       let plain = try ContentCoding.decoded(request, limit: bodyLimit(for: request))
@@ -56,6 +59,7 @@ struct SalesforceService: ServerService {
     if request.header("x-prettyprint") == "1", reply.headers.first?.value.hasPrefix("application/json") == true {
       reply.body = PrettyJSON.indented(reply.body)
     }
+    reply.headers += origins.headers(for: request)
     return ContentCoding.encoded(reply, for: request)
   }
 
@@ -75,9 +79,9 @@ struct SalesforceService: ServerService {
   private func answer(_ request: ServerRequest, _ org: Org) throws -> ServerReply {
     guard Self.wantsSession(request.segments) else { return try route(request, org, "") }
     let userId = try authenticated(request, org)
-    org.countCall()
     var reply: ServerReply
     do {
+      try org.calls.add(at: org.configuration.clock.now())
       reply = try route(request, org, userId)
     } catch {
       reply = self.reply(error)
@@ -128,18 +132,23 @@ struct SalesforceService: ServerService {
     }
   }
 
+  /// The user of a call that brings its session in a header of its own.
+  static func user(ofSession token: String?, _ org: Org) throws(SandboxError) -> String {
+    guard let token, let user = org.sessions.user(ofAccessToken: token) else { throw .sessionInvalid }
+    return user
+  }
+
   private func authenticated(_ request: ServerRequest, _ org: Org) throws(SandboxError) -> String {
     guard let header = request.header("authorization") else { throw .sessionInvalid }
     let parts = header.split(separator: " ", maxSplits: 1)
     guard parts.count == 2, ["bearer", "oauth"].contains(parts[0].lowercased()) else {
       throw SandboxError(status: 401, code: "INVALID_AUTH_HEADER", message: "INVALID_HEADER_TYPE")
     }
-    guard let user = org.sessions.user(ofAccessToken: String(parts[1])) else { throw .sessionInvalid }
-    return user
+    return try Self.user(ofSession: String(parts[1]), org)
   }
 
   private func limitInfo(_ org: Org) -> (name: String, value: String) {
-    ("Sforce-Limit-Info", "api-usage=\(org.callCount)/\(Tuning.dailyCalls)")
+    ("Sforce-Limit-Info", "api-usage=\(org.calls.used(at: org.configuration.clock.now()))/\(org.calls.limit)")
   }
 
   private func reply(_ error: any Error) -> ServerReply {

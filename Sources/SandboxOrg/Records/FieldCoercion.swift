@@ -51,7 +51,7 @@ struct FieldCoercion {
     return value
   }
 
-  /// `a;b`, each value once.
+  /// `a;b`, each value once and in the picklist's order, whatever order they were written in. Values the picklist lacks follow.
   private func pickedSeveral(_ value: SQLValue) throws(SandboxError) -> SQLValue {
     guard case .text(let text) = value else { return value }
     var chosen: [String] = []
@@ -61,7 +61,8 @@ struct FieldCoercion {
       try requireListed(choice)
       chosen.append(choice)
     }
-    return chosen.isEmpty ? .null : .text(chosen.joined(separator: ";"))
+    let listed = field.picklist.filter(chosen.contains), others = chosen.filter { !field.picklist.contains($0) }
+    return chosen.isEmpty ? .null : .text((listed + others).joined(separator: ";"))
   }
 
   private func requireListed(_ text: String) throws(SandboxError) {
@@ -96,7 +97,6 @@ struct FieldCoercion {
   }
 
   private func integer(_ json: JSONValue) throws(SandboxError) -> SQLValue {
-    if json.stringValue?.isEmpty == true { return .null }
     guard let value = json.stringValue.map({ Int64($0) }) ?? json.integerValue else { throw mismatch(json) }
     let limit = field.precision > 0 ? power(field.precision) : Self.wholeNumberLimit
     guard abs(Double(value)) < limit else { throw outOfRange(json) }
@@ -104,7 +104,6 @@ struct FieldCoercion {
   }
 
   private func real(_ json: JSONValue) throws(SandboxError) -> SQLValue {
-    if json.stringValue?.isEmpty == true { return .null }
     guard let value = json.stringValue.map({ Double($0) }) ?? json.doubleValue, value.isFinite else {
       throw mismatch(json)
     }
@@ -128,7 +127,6 @@ struct FieldCoercion {
 
   private func moment(_ json: JSONValue) throws(SandboxError) -> SQLValue {
     guard let text = json.stringValue else { throw mismatch(json) }
-    if text.isEmpty { return .null }
     if field.type == .date {
       // A moment is cut to its day.
       guard let date = CivilDate(parsing: text.prefix(10)),
@@ -143,12 +141,8 @@ struct FieldCoercion {
   /// `hh:mm`, with or without seconds, a fraction and `Z`; kept as `hh:mm:ss.SSSZ`.
   private func time(_ json: JSONValue) throws(SandboxError) -> SQLValue {
     guard let text = json.stringValue else { throw mismatch(json) }
-    if text.isEmpty { return .null }
-    let bare = text.hasSuffix("Z") ? String(text.dropLast()) : text
-    let whole = bare.utf8.count == 5 ? bare + ":00" : bare
-    guard let milliseconds = Timestamp.milliseconds(parsing: "1970-01-01T\(whole)Z") else { throw mismatch(json) }
-    let fraction = String(1000 + milliseconds % 1000).dropFirst()
-    return .text(Timestamp.text(milliseconds / 1000).dropFirst(11).prefix(8) + "." + fraction + "Z")
+    guard let time = TimeOfDay.text(parsing: text) else { throw mismatch(json) }
+    return .text(time)
   }
 
   // MARK: Bytes

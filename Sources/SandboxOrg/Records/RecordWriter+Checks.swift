@@ -16,7 +16,8 @@ extension RecordWriter {
   /// - Parameter id: The row being updated.
   func checkReferences(_ values: [String: SQLValue], _ object: ObjectSchema, id: String?) throws {
     for field in object.fields where field.type == .reference {
-      guard case .text(let target)? = values[field.name] else { continue }
+      // Of what a described object refers to, the org need not have any.
+      guard case .text(let target)? = values[field.name], !field.referenceTo.isEmpty else { continue }
       guard let parent = org.schema.object(ofId: target), field.referenceTo.contains(parent.name) else {
         throw SandboxError(
           status: 400, code: "MALFORMED_ID",
@@ -27,6 +28,7 @@ extension RecordWriter {
       case .deleted: throw SandboxError.entityIsDeleted(status: 400)
       case .missing: throw SandboxError.crossReference
       }
+      if field.name == "RecordTypeId" { try RecordTypes(connection: org.connection).check(target, for: object) }
       // A row that gets a child is locked for it; owners are not.
       if field.name != "OwnerId" { try org.interference.requireUnlocked(target, of: parent) }
       if let id, parent.name == object.name { try refuseCircle(object, field, from: target, to: id) }

@@ -26,6 +26,9 @@ struct RecordWriter {
     for field in object.fields where values[field.name] == nil {
       if let value = field.defaultValue { values[field.name] = try FieldCoercion(object: object, field: field).value(value) }
       if field.name == "OwnerId" { values[field.name] = .text(userId) }
+      if field.name == "RecordTypeId", let id = try RecordTypes(connection: org.connection).defaultId(of: object) {
+        values[field.name] = .text(id)
+      }
     }
     try derive(object, &values, isNew: true)
     let apart = takeApart(object, &values)
@@ -100,9 +103,15 @@ struct RecordWriter {
         continue
       }
       do throws(SandboxError) {
-        values[field.name] = try FieldCoercion(object: object, field: field).value(json)
+        let value = try FieldCoercion(object: object, field: field).value(json)
+        let isMaster = field.name == "RecordTypeId" && value == .text(RecordTypes.master)
+        values[field.name] = isMaster ? .null : value
       } catch {
-        guard error.code != "JSON_PARSER_ERROR" else { throw error }
+        guard error.code != "JSON_PARSER_ERROR" else {
+          var error = error
+          error.member = name
+          throw error
+        }
         problems += error.details
         // It is there, though it is wrong.
         values[field.name] = .text("")

@@ -145,6 +145,9 @@ struct GroupOperands: OperandSource {
     switch function {
     case .COUNT: sql = "count(\(column.sql))"
     case .COUNT_DISTINCT: sql = "count(DISTINCT \(column.collated))"
+    case .MIN where !column.picklist.isEmpty, .MAX where !column.picklist.isEmpty:
+      // The smallest and the largest value by the list's order: with its position, in six digits, in front.
+      sql = "substr(\(function.rawValue.lowercased())(printf('%06d', \(column.rank)) || \(column.sql)), 7)"
     case .MIN, .MAX: sql = "\(function.rawValue.lowercased())(\(column.collated))"
     default: sql = "\(function.rawValue.lowercased())(\(column.sql))"
     }
@@ -153,7 +156,7 @@ struct GroupOperands: OperandSource {
     let counts = function == .COUNT || function == .COUNT_DISTINCT
     return Operand(
       sql: name, type: counts ? .int : function == .AVG ? .double : row.type, name: function.rawValue, position: position,
-      form: counts ? .integer : function == .AVG ? .real : row.form)
+      picklist: counts ? [] : row.picklist, form: counts ? .integer : function == .AVG ? .real : row.form)
   }
 
   private func check(_ function: SOQLFunction, _ resolved: JoinGraph.Resolved) throws(SOQLError) {

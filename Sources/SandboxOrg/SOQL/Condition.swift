@@ -10,6 +10,8 @@ struct Literal {
     case date(String)
     /// Milliseconds since 1970 UTC.
     case dateTime(Int64)
+    /// As columns hold it: `hh:mm:ss.SSSZ`.
+    case time(String)
     case range(DateLiteral)
   }
   let value: Value

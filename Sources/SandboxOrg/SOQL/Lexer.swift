@@ -124,6 +124,7 @@ struct Lexer {
   private mutating func numeral() throws(SOQLError) -> Token {
     let start = index
     if let token = try dateOrDateTime() { return token }
+    if let token = try timeOfDay() { return token }
     while isDigit(at: index) { index += 1 }
     if index < characters.count, characters[index] == "." {
       index += 1
@@ -163,6 +164,20 @@ struct Lexer {
     }
     index = end
     return Token(kind: hasTime ? .dateTime : .date, text: text, position: start)
+  }
+
+  /// `hh:mm:ss.SSSZ`, with or without what follows the minutes.
+  private mutating func timeOfDay() throws(SOQLError) -> Token? {
+    let start = index
+    guard start + 5 <= characters.count, characters[start + 2] == ":",
+      [0, 1, 3, 4].allSatisfy({ isDigit(at: start + $0) })
+    else { return nil }
+    var end = start + 5
+    while end < characters.count, isWordCharacter(characters[end]) || ":.".unicodeScalars.contains(characters[end]) { end += 1 }
+    let text = self.text(start..<end)
+    guard TimeOfDay.text(parsing: text) != nil else { throw .malformed("Invalid time: \(text)", at: start) }
+    index = end
+    return Token(kind: .time, text: text, position: start)
   }
 
   private func text(_ range: Range<Int>) -> String {

@@ -23,6 +23,7 @@ struct LiteralCheck {
       return type.isReference ? .text(try id(text, literal)) : .text(text)
     case .date(let text) where type == .date: return .text(text)
     case .dateTime(let milliseconds) where type == .datetime: return .text(moment(milliseconds))
+    case .time(let text) where type == .time: return .text(text)
     default: throw mismatch(literal)
     }
   }

@@ -9,6 +9,8 @@ struct Operand {
   var isThroughParent = false
   /// Values of a multi-select picklist, `a;b;c`.
   var isMultiPicklist = false
+  /// The values of a picklist in their order, by which it is sorted; empty for everything else.
+  var picklist: [String] = []
   /// How an output column of it is written.
   var form: JSONForm
   /// Null cannot be among its values.
@@ -16,6 +18,13 @@ struct Operand {
 
   /// The SQL to sort, group and compare by: text without regard to case in any alphabet.
   var collated: String { type.isText ? "\(sql) COLLATE \(TextComparison.collation)" : sql }
+
+  /// The position of a picklist's value in the list, behind all of them for a value that it lacks, null for null.
+  var rank: String {
+    let places = picklist.enumerated().map { "WHEN '\($1.replacing("'", with: "''"))' THEN \($0)" }
+    return "CASE WHEN \(sql) IS NULL THEN NULL ELSE CASE \(sql) COLLATE NOCASE \(places.joined(separator: " ")) "
+      + "ELSE \(picklist.count) END END"
+  }
 }
 
 /// Where the operands of conditions and of ORDER BY come from: rows, or groups of rows.
@@ -48,7 +57,7 @@ struct RowOperands: OperandSource {
     return Operand(
       sql: isOptionalFlag ? "coalesce(\(resolved.expression), 0)" : resolved.expression, type: field.type,
       name: field.name, position: resolved.position, isThroughParent: resolved.isThroughParent,
-      isMultiPicklist: field.type == .multipicklist, form: field.form,
+      isMultiPicklist: field.type == .multipicklist, picklist: field.type == .picklist ? field.picklist : [], form: field.form,
       isNeverNull: field.isNeverNull && (!resolved.isThroughParent || isOptionalFlag))
   }
 

@@ -92,6 +92,7 @@ extension Parser {
       value = .string(value: text, pattern: pattern, hasPatternEscape: hasPatternEscape)
     case .date: value = .date(token.text)
     case .dateTime: value = .dateTime(Timestamp.milliseconds(parsing: token.text) ?? 0)
+    case .time: value = .time(TimeOfDay.text(parsing: token.text) ?? "")
     case .number: value = try number(token, sign: 1)
     case .symbol where token.text == "-" || token.text == "+":
       advance()

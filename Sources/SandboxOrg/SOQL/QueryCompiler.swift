@@ -108,7 +108,10 @@ struct QueryCompiler {
   static func ordered(_ operand: Operand, _ item: OrderItem) -> String {
     // SQLite's own place of nulls is left unsaid: an index serves the plain form best.
     let nulls = item.isDescending ? (item.nullsLast ? "" : " NULLS FIRST") : (item.nullsLast ? " NULLS LAST" : "")
-    return operand.collated + (item.isDescending ? " DESC" : "") + (operand.isNeverNull ? "" : nulls)
+    let direction = item.isDescending ? " DESC" : ""
+    let plain = operand.collated + direction + (operand.isNeverNull ? "" : nulls)
+    // Values the list lacks have one rank: they are told apart by their text.
+    return operand.picklist.isEmpty ? plain : "\(operand.rank)\(direction)\(nulls), \(plain)"
   }
 
   func slice(_ query: SOQLQuery) -> String {

@@ -5,7 +5,7 @@ struct Token: Equatable {
     /// The value, and the pattern LIKE would match: there `\%` and `\_` stand for the characters themselves.
     case string(value: String, pattern: String, hasPatternEscape: Bool)
     case number
-    case date, dateTime
+    case date, dateTime, time
     /// Punctuation and operators, spelled in `text`.
     case symbol
     case end

@@ -62,6 +62,8 @@ struct SearchExpressionParser {
         if let piece = flushed(&word) { pieces.append(piece) }
         pieces.append(scalar == "(" ? .open : .close)
       case "{", "}": throw failure("unexpected '\(scalar)': braces inside the search term need a backslash")
+      case _ where Self.operators.contains(scalar):
+        throw failure("unexpected '\(scalar)': inside the search term it needs a backslash")
       case _ where scalar.properties.isWhitespace:
         if let piece = flushed(&word) { pieces.append(piece) }
       default: word.append(scalar)
@@ -71,6 +73,9 @@ struct SearchExpressionParser {
   }
 
   private static let reserved = Set("?&|!{}[]()^~*:\\\"'+-".unicodeScalars)
+
+  /// Signs that would mean something to the search engine, were they not refused. Other punctuation only separates words.
+  private static let operators = Set("|&![]^~".unicodeScalars)
 
   private static func piece(_ word: String) -> Piece? {
     switch word.uppercased() {

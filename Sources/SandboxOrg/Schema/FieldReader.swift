@@ -3,6 +3,8 @@ import JSON
 /// One element of an object's `fields` in a schema file.
 struct FieldReader {
   let node: SchemaNode
+  /// The object is not a standard one: neither are its further fields.
+  var isCustomOnly = false
 
   private static let keys = [
     "name", "label", "type", "length", "precision", "scale", "required", "default", "unique", "caseSensitive", "externalId",
@@ -13,8 +15,11 @@ struct FieldReader {
     try node.allow(Self.keys)
     let nameNode = try node.required("name")
     let name = try nameNode.string()
-    guard ObjectReader.isName(name), name.hasSuffix("__c"), name.utf8.count > 3 else {
-      throw nameNode.mistake("'\(name)' is no name for a custom field: letters, digits and '_', with '__c' at the end")
+    guard ObjectReader.isName(name), name.hasSuffix("__c") || !isCustomOnly && !name.contains("__"),
+      name.utf8.count > 3 || !isCustomOnly
+    else {
+      let kinds = isCustomOnly ? "with '__c' at the end" : "with '__c' at the end for a custom field"
+      throw nameNode.mistake("'\(name)' is not valid for a field: letters, digits and '_', \(kinds)")
     }
     let type = try self.type()
     var field = FieldSchema(
@@ -89,7 +94,7 @@ struct FieldReader {
     guard !targets.isEmpty else { throw node.mistake("a reference needs 'referenceTo', a list of object names") }
     for target in targets { field.referenceTo.append(try target.string()) }
     let relationship = try node.optional("relationship")
-    field.relationshipName = try relationship?.string() ?? String(field.name.dropLast(3)) + "__r"
+    field.relationshipName = try relationship?.string() ?? Self.relationshipName(field.name)
     field.childRelationshipName = try node.optional("children")?.string()
     for name in [relationship, try node.optional("children")].compactMap({ $0 }) {
       let text = try name.string()
@@ -99,6 +104,35 @@ struct FieldReader {
     if try node.flag("required"), field.onParentDelete == .setNull {
       throw node.mistake("a required reference cannot be set to null; give 'onDelete': 'cascade' or 'restrict'")
     }
+  }
+
+  /// `Account__c` → `Account__r`, `AccountId` → `Account`.
+  static func relationshipName(_ field: String) -> String {
+    if field.hasSuffix("__c") { return field.dropLast(3) + "__r" }
+    return field.hasSuffix("Id") ? String(field.dropLast(2)) : field
+  }
+
+  /// A standard field with what can be changed of it.
+  func changed(_ known: FieldSchema, of object: String) throws(SandboxError) -> FieldSchema {
+    guard
+      node.value.objectValue?.keys.contains(where: { !["name", "label", "values", "restricted", "default"].contains($0) }) != true
+    else {
+      throw node.mistake(
+        "'\(known.name)' is a standard field of \(object): its label, values, restricted and default can be changed, nothing else"
+      )
+    }
+    var field = known
+    field.label = try node.optional("label")?.string() ?? known.label
+    if let values = try node.optional("values") {
+      guard [.picklist, .multipicklist, .combobox].contains(known.type) else {
+        throw values.mistake("is for picklists only; remove it")
+      }
+      field.picklist = []
+      for value in try node.list("values") { field.picklist.append(try value.string()) }
+    }
+    field.isRestricted = try node.optional("restricted")?.boolean() ?? known.isRestricted
+    try defaultValue(&field)
+    return field
   }
 
   private func computation(_ field: inout FieldSchema) throws(SandboxError) {

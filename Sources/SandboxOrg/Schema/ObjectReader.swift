@@ -23,43 +23,126 @@ struct ObjectReader {
       }
   }
 
-  /// - Throws: For keys that only new objects have, and names that end without `__c`.
+  /// More fields, rules and record types for an object of the org. Of its standard fields, the label and the picklist can be
+  /// changed.
   func extending(_ object: ObjectSchema) throws(SandboxError) -> ObjectSchema {
-    try node.allow(["name", "fields", "rules"])
-    let fields = try self.fields()
-    for (field, element) in zip(fields, try node.list("fields")) {
-      guard let known = object.field(field.name) else { continue }
-      guard known.isCustom else {
-        throw element.mistake(
-          "'\(field.name)' is a standard field of \(object.name) and stays as it is; add one that ends in '__c'")
+    try node.allow(["name", "fields", "rules", "recordTypes"])
+    var fields = try self.fields { element throws(SandboxError) in
+      let name = try element.required("name").string()
+      guard let known = object.field(name), !known.isCustom else {
+        return try FieldReader(node: element, isCustomOnly: object.isCustom).field()
+      }
+      return try FieldReader(node: element).changed(known, of: object.name)
+    }
+    let types = try recordTypes()
+    if !types.isEmpty, object.field("RecordTypeId") == nil { fields.append(Fields.recordType) }
+    return object.extended(with: fields, rules: try rules(), recordTypes: types)
+  }
+
+  /// What an object is, by the end of its name.
+  private enum Kind {
+    case standard, custom, event, metadata
+
+    init?(_ name: String) {
+      guard let mark = name.firstRange(of: "__") else {
+        self = .standard
+        return
+      }
+      switch name[mark.lowerBound...] {
+      case "__c": self = .custom
+      case "__e": self = .event
+      case "__mdt": self = .metadata
+      default: return nil
       }
     }
-    return object.extended(with: fields, rules: try rules())
+
+    var traits: ObjectSchema.Traits {
+      switch self {
+      case .standard, .custom: .standard
+      case .event: [.create, .event]
+      case .metadata: []
+      }
+    }
+    /// What prefixes of its ids begin with.
+    var letter: Character {
+      switch self {
+      case .standard: "z"
+      case .custom: "a"
+      case .event: "e"
+      case .metadata: "m"
+      }
+    }
+  }
+
+  private func kind() throws(SandboxError) -> Kind {
+    let name = try self.name()
+    guard let kind = Kind(name), name.first != "_" else {
+      throw node.mistake(
+        "'\(name)' is not valid for a new object: '__c' at its end makes it a custom object, '__e' a platform event, "
+          + "'__mdt' custom metadata; a standard object has no '__'")
+    }
+    return kind
   }
 
   func object() throws(SandboxError) -> ObjectSchema {
-    try node.allow(["name", "label", "plural", "prefix", "nameField", "owner", "fields", "rules"])
-    let name = try self.name()
-    guard name.hasSuffix("__c") else {
-      throw node.mistake("'\(name)' is no object of the org; the name of a new one must end in '__c'")
-    }
+    try node.allow(["name", "label", "plural", "prefix", "nameField", "owner", "fields", "rules", "recordTypes"])
+    let name = try self.name(), kind = try kind()
     let label = try node.optional("label")?.string() ?? FieldSchema.spaced(name)
-    let hasOwner = try node.optional("owner")?.boolean() ?? true
-    let traits = ObjectSchema.Traits.standard
+    var traits = kind.traits
+    if try node.optional("owner")?.boolean() == false { traits.remove(.owner) }
+    let types = try recordTypes()
+    var own = try leadingFields(kind, label)
+    own += try fields { element throws(SandboxError) in
+      try FieldReader(node: element, isCustomOnly: kind != .standard).field()
+    }
+    if !types.isEmpty { own.append(Fields.recordType) }
     return ObjectSchema(
-      name, label: label, plural: try node.optional("plural")?.string() ?? label + "s", prefix: try prefix(),
-      traits: hasOwner ? traits : traits.subtracting(.owner), rules: try rules(),
-      fields: [try nameField(label)] + (try fields()))
+      name, label: label, plural: try node.optional("plural")?.string() ?? label + "s", prefix: try prefix(kind), traits: traits,
+      rules: try rules(), recordTypes: types, fields: own)
   }
 
-  private func prefix() throws(SandboxError) -> String {
+  /// The fields that an object of the kind has without being told.
+  private func leadingFields(_ kind: Kind, _ label: String) throws(SandboxError) -> [FieldSchema] {
+    switch kind {
+    case .standard, .custom: return [try nameField(label)]
+    case .event:
+      return [
+        FieldSchema("ReplayId", .string, 20).with {
+          $0.isReadOnly = true
+          $0.computation = .autoNumber(start: 1, format: "{0}")
+        }
+      ]
+    case .metadata:
+      return [
+        Fields.required(FieldSchema("DeveloperName", .string, 40)).with { $0.isNameField = true },
+        Fields.required(FieldSchema("MasterLabel", .string, 40, label: "Label")), FieldSchema("Language", .picklist, 40),
+        FieldSchema("NamespacePrefix", .string, 15),
+        Fields.readOnly(FieldSchema("QualifiedApiName", .string, 70).with { $0.computation = .formula("DeveloperName") }),
+      ]
+    }
+  }
+
+  private func recordTypes() throws(SandboxError) -> [RecordTypeSchema] {
+    var types: [RecordTypeSchema] = []
+    for element in try node.list("recordTypes") {
+      try element.allow(["name", "developerName", "active", "default"])
+      let name = try element.required("name").string()
+      let developerName = try element.optional("developerName")?.string() ?? name.split(separator: " ").joined(separator: "_")
+      types.append(
+        RecordTypeSchema(
+          name: name, developerName: developerName, isActive: try element.optional("active")?.boolean() ?? true,
+          isDefault: try element.flag("default")))
+    }
+    if types.count(where: \.isDefault) > 1 { throw node.mistake("has more than one default record type; leave one") }
+    return types
+  }
+
+  private func prefix(_ kind: Kind) throws(SandboxError) -> String {
     guard let given = try node.optional("prefix") else {
-      let digits = Array("0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ")
-      for number in position..<digits.count * digits.count {
-        let candidate = "a\(digits[number / digits.count])\(digits[number % digits.count])"
-        if !usedPrefixes.contains(candidate) { return candidate }
+      guard let free = Self.freePrefix(kind.letter, from: kind == .custom ? position : 0, usedPrefixes) else {
+        throw node.mistake("there are no id prefixes left")
       }
-      throw node.mistake("there are no id prefixes left")
+      return free
     }
     let text = try given.string()
     guard text.utf8.count == 3, text.allSatisfy({ $0.isASCII && ($0.isLetter || $0.isNumber) }) else {
@@ -67,6 +150,13 @@ struct ObjectReader {
     }
     guard !usedPrefixes.contains(text) else { throw given.mistake("'\(text)' is taken by another object; choose another one") }
     return text
+  }
+
+  /// The first prefix with this letter that no object has.
+  static func freePrefix(_ letter: Character, from start: Int, _ used: Set<String>) -> String? {
+    let digits = Array("0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ")
+    return (start..<digits.count * digits.count).lazy.map { "\(letter)\(digits[$0 / digits.count])\(digits[$0 % digits.count])" }
+      .first { !used.contains($0) }
   }
 
   private func nameField(_ label: String) throws(SandboxError) -> FieldSchema {
@@ -93,10 +183,13 @@ struct ObjectReader {
     }
   }
 
-  private func fields() throws(SandboxError) -> [FieldSchema] {
+  /// - Throws: For a name that stands twice, and for too many.
+  private func fields(
+    _ read: (SchemaNode) throws(SandboxError) -> FieldSchema
+  ) throws(SandboxError) -> [FieldSchema] {
     var fields: [FieldSchema] = []
     for element in try node.list("fields") {
-      let field = try FieldReader(node: element).field()
+      let field = try read(element)
       guard !fields.contains(where: { $0.name.lowercased() == field.name.lowercased() }) else {
         throw element.mistake("'\(field.name)' stands twice in the list; remove one")
       }

@@ -7,6 +7,16 @@ struct ValidationRule: Sendable, Equatable {
   var field: String?
 }
 
+/// A kind of rows of one object, such as "Business Account". Each is a row of `RecordType`.
+struct RecordTypeSchema: Sendable, Equatable {
+  let name: String, developerName: String
+  var isActive = true
+  /// New rows are of this kind unless they say otherwise.
+  var isDefault = false
+  /// From a real org; nil: the sandbox gives one.
+  var id: String?
+}
+
 /// One object: its fields in describe order and how to find them.
 struct ObjectSchema: Sendable {
   /// What clients may do with its rows, and where the object shows up.
@@ -24,6 +34,8 @@ struct ObjectSchema: Sendable {
     static let fileVersion = Traits(rawValue: 256)
     /// Rows are documents, which hold the versions of a file; or shares of documents.
     static let fileDocument = Traits(rawValue: 512), fileShare = Traits(rawValue: 1024)
+    /// Rows are events: they are published, and describe says that they cannot be queried.
+    static let event = Traits(rawValue: 2048)
     static let standard: Traits = [.create, .update, .delete, .recent, .search, .layout, .owner]
   }
 
@@ -34,6 +46,7 @@ struct ObjectSchema: Sendable {
   let fields: [FieldSchema]
   let traits: Traits
   let rules: [ValidationRule]
+  let recordTypes: [RecordTypeSchema]
   /// The fields with a column of their own, in order: all but the generated ones.
   let storedFields: [FieldSchema]
   /// Takes the row number, then a value for each stored field.
@@ -44,10 +57,11 @@ struct ObjectSchema: Sendable {
   /// - Parameter own: The fields besides those that every object has.
   init(
     _ name: String, label: String? = nil, plural: String, prefix: String, traits: Traits = .standard,
-    rules: [ValidationRule] = [], fields own: [FieldSchema]
+    rules: [ValidationRule] = [], recordTypes: [RecordTypeSchema] = [], fields own: [FieldSchema]
   ) {
     self.init(
       name: name, label: label ?? FieldSchema.spaced(name), plural: plural, prefix: prefix, traits: traits, rules: rules,
+      recordTypes: recordTypes,
       allFields: SystemFields.identity(label: label ?? FieldSchema.spaced(name)) + own
         + (traits.contains(.owner) ? [SystemFields.owner] : []) + SystemFields.audit
         + (traits.contains(.recent) ? SystemFields.viewed : []))
@@ -55,7 +69,7 @@ struct ObjectSchema: Sendable {
 
   private init(
     name: String, label: String, plural: String, prefix: String, traits: Traits, rules: [ValidationRule],
-    allFields: [FieldSchema]
+    recordTypes: [RecordTypeSchema], allFields: [FieldSchema]
   ) {
     self.name = name
     self.label = label
@@ -63,6 +77,7 @@ struct ObjectSchema: Sendable {
     keyPrefix = prefix
     self.traits = traits
     self.rules = rules
+    self.recordTypes = recordTypes
     fields = allFields
     storedFields = allFields.filter { !$0.isGenerated }
     let columns = storedFields.map { "\"\($0.name)\"" }.joined(separator: ",")
@@ -79,19 +94,22 @@ struct ObjectSchema: Sendable {
   }
 
   /// The same object with further fields and rules; a field of a known name takes the place of the old one.
-  func extended(with more: [FieldSchema], rules moreRules: [ValidationRule] = []) -> ObjectSchema {
+  func extended(
+    with more: [FieldSchema], rules moreRules: [ValidationRule] = [], recordTypes moreTypes: [RecordTypeSchema] = []
+  ) -> ObjectSchema {
     var all = fields
     for field in more {
       if let known = byName[field.name.lowercased()] { all[known] = field } else { all.append(field) }
     }
     return ObjectSchema(
-      name: name, label: label, plural: labelPlural, prefix: keyPrefix, traits: traits, rules: rules + moreRules, allFields: all)
+      name: name, label: label, plural: labelPlural, prefix: keyPrefix, traits: traits, rules: rules + moreRules,
+      recordTypes: recordTypes + moreTypes, allFields: all)
   }
 
   var isCreateable: Bool { traits.contains(.create) }
   var isUpdateable: Bool { traits.contains(.update) }
   var isDeletable: Bool { traits.contains(.delete) }
-  var isCustom: Bool { name.hasSuffix("__c") }
+  var isCustom: Bool { name.contains("__") }
 
   /// Names are not case-sensitive.
   func field(_ name: some StringProtocol) -> FieldSchema? { byName[name.lowercased()].map { fields[$0] } }

@@ -20,12 +20,14 @@ struct SchemaFile {
     } catch {
       throw SandboxError(status: 0, code: "INVALID_SCHEMA_FILE", message: error.description)
     }
-    let root = SchemaNode(file: name, path: "", value: value)
+    let root = SchemaNode(file: name, path: "", value: DescribeFile.asSchema(value))
     try root.allow(["objects", "briefcase"])
     var known = base.objects
     let prefixes = Set(base.objects.map(\.keyPrefix))
     var count = 0
-    for node in try root.list("objects") {
+    let nodes = try root.list("objects"), described = nodes.filter { DescribeFile.isDescribe($0.value) }
+    try DescribeFile(nodes: described).add(to: &known)
+    for node in nodes where !DescribeFile.isDescribe(node.value) {
       let reader = ObjectReader(node: node, position: count, usedPrefixes: prefixes.union(known.map(\.keyPrefix)))
       let objectName = try reader.name()
       if let index = known.firstIndex(where: { $0.name.lowercased() == objectName.lowercased() }) {
@@ -57,7 +59,7 @@ struct SchemaFile {
   /// References need targets, formulas fields, relationships names of their own.
   private func check(_ root: SchemaNode) throws(SandboxError) {
     let schema = OrgSchema(objects: objects)
-    for node in try root.list("objects") {
+    for node in try root.list("objects") where !DescribeFile.isDescribe(node.value) {
       guard let object = schema.object(try node.required("name").string()) else { continue }
       for field in try node.list("fields") { try check(field, of: object, schema) }
       for rule in try node.list("rules") {

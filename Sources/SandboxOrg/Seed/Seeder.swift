@@ -36,6 +36,9 @@ struct Seeder {
       ])
     try insert(
       "Profile", ["System Administrator", "Standard User"].map { ["Name": .text($0), "UserType": .text("Standard")] })
+    try insert("UserRole", [["Name": .text("CEO"), "DeveloperName": .text("CEO")]])
+    try insert(
+      "Pricebook2", [["Name": .text("Standard Price Book"), "IsActive": .integer(1), "IsStandard": .integer(1)]])
     try insert(
       "Group",
       [["Name": .text("Support Queue"), "DeveloperName": .text("Support_Queue"), "Type": .text("Queue")]])

@@ -14,22 +14,38 @@ final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
 
   private let limits: ConnectionLimits
   private let clock: OrgClock
+  private let room: ConnectionRoom
   private let refusal: @Sendable (ServerRefusal) -> ServerReply
   private var state = ConnectionState()
   /// Sent when the requests before the bad one are answered.
   private var dueRefusal: ServerRefusal?
   /// Only one of the deadlines runs at a time; a peer that does not read its answer has one of its own.
-  private var deadline: Scheduled<Void>?
-  private var stalled: Scheduled<Void>?
+  private var deadline: Deadline?
+  private var stalled: Deadline?
+  /// Its number among the server's connections.
+  private var number = 0
 
   /// - Parameter refusal: How the service words a refusal.
-  init(limits: ConnectionLimits, clock: OrgClock, refusal: @escaping @Sendable (ServerRefusal) -> ServerReply) {
+  init(
+    limits: ConnectionLimits, clock: OrgClock, room: ConnectionRoom,
+    refusal: @escaping @Sendable (ServerRefusal) -> ServerReply
+  ) {
     self.limits = limits
     self.clock = clock
+    self.room = room
     self.refusal = refusal
   }
 
   func handlerAdded(context: ChannelHandlerContext) {
+    let bound = NIOLoopBound((handler: self, context: context), eventLoop: context.eventLoop)
+    let loop = context.eventLoop
+    number = room.enter {
+      loop.execute {
+        let (handler, context) = bound.value
+        // A request may have come meanwhile.
+        if handler.state.isBetweenRequests { context.close(promise: nil) }
+      }
+    }
     if context.channel.isActive { wait(limits.head, context) }
   }
 
@@ -43,7 +59,10 @@ final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
     context.fireChannelInactive()
   }
 
-  func handlerRemoved(context: ChannelHandlerContext) { cancel() }
+  func handlerRemoved(context: ChannelHandlerContext) {
+    cancel()
+    room.leave(number)
+  }
 
   // MARK: What comes in
 
@@ -52,6 +71,7 @@ final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
     switch unwrapInboundIn(data) {
     case .head(let head):
       state.headArrived()
+      room.isBusy(number)
       wait(limits.body, context)
       if state.unanswered == 1, wantsContinue(head) {
         context.writeAndFlush(wrapOutboundOut(.head(HTTPResponse(status: .continue))), promise: nil)
@@ -140,6 +160,7 @@ final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
       } else if state.isBetweenRequests {
         state.headBegan = false
         wait(limits.idle, context)
+        room.isIdle(number)
       }
     }
   }
@@ -184,8 +205,9 @@ final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
 
   private func schedule(
     _ time: TimeAmount, _ context: ChannelHandlerContext, _ body: @escaping (ChannelHandlerContext) -> Void
-  ) -> Scheduled<Void> {
-    context.eventLoop.assumeIsolated().scheduleTask(in: time) { body(context) }
+  ) -> Deadline {
+    let bound = NIOLoopBound({ body(context) }, eventLoop: context.eventLoop)
+    return limits.timer.schedule(time, on: context.eventLoop) { bound.value() }
   }
 
   private func cancel() {
@@ -227,22 +249,4 @@ struct ConnectionState: Equatable {
     isAnswering = false
     unanswered = max(0, unanswered - 1)
   }
-}
-
-/// How patient the server is with one connection.
-package struct ConnectionLimits: Sendable {
-  /// From the first byte of a request to the end of its head, and from connecting to the first head.
-  package var head = TimeAmount.seconds(20)
-  /// From the head to the end of the body.
-  package var body = TimeAmount.seconds(60)
-  /// Between an answer and the next request. Longer than clients keep connections, so that they close first.
-  package var idle = TimeAmount.seconds(120)
-  /// While the peer does not read its answer.
-  package var stalledAnswer = TimeAmount.seconds(60)
-  /// For the peer to close, after the server has said its last word.
-  package var linger = TimeAmount.seconds(5)
-  /// Open at once; further ones wait to be accepted. Each may hold one request body.
-  package var connections = 256
-
-  package init() {}
 }

@@ -44,6 +44,11 @@ public struct SandboxConfiguration: Sendable {
   public var signIn = SandboxSignInData()
   /// Seconds without a call after which an access token is no longer valid.
   public var accessTokenLifetime: Int64 = 7_200
+  /// Data calls in 24 hours of the org's clock, after which calls are refused with 403. By default a Developer Edition's figure.
+  public var dailyCalls = 15_000
+  /// Where web pages may come from that call the org (CORS): `https://app.example.org`, `https://*.example.org`. Pages of
+  /// this machine always may.
+  public var corsOrigins: [String] = []
   public var seed = Seed.standard
   /// A file of objects, fields and rules that the org has besides the standard ones. An org remembers its schema: nil
   /// opens it with the one it was last opened with.

@@ -95,8 +95,11 @@ public final class SandboxServer: Sendable {
     var logger = Logger(label: "tureen.sandbox")
     logger.logLevel = .critical
     let limits = configuration.limits
+    let room = ConnectionRoom(limit: limits.connections)
     let channel = HTTP1Channel.Configuration(
-      additionalChannelHandlers: [ConnectionGuard(limits: limits, clock: front.clock) { front.mounts.main.refusal($0) }],
+      additionalChannelHandlers: [
+        ConnectionGuard(limits: limits, clock: front.clock, room: room) { front.mounts.main.refusal($0) }
+      ],
       httpDecoderConfiguration: .init(
         maxHeaderFieldSize: Tuning.parsedHeadBytes, maxHeaderListSize: Tuning.parsedHeadBytes,
         maxHeaderFieldCount: Tuning.headerFields))

@@ -16,7 +16,9 @@ extension OrgSchema {
       FieldSchema("Sic", .string, 20, label: "SIC Code"), FieldSchema("Site", .string, 80, label: "Account Site"),
       FieldSchema("TickerSymbol", .string, 20), Fields.number("AnnualRevenue", .currency, 18, 0),
       Fields.number("NumberOfEmployees", .int, 8, 0, label: "Employees"),
-    ] + Fields.address("Billing") + Fields.address("Shipping") + [Fields.longText("Account Description"), Fields.externalId])
+    ] + Fields.address("Billing") + Fields.address("Shipping") + [
+      Fields.longText("Account Description"), Fields.externalId, Fields.recordType,
+    ])
 
   static let contact = ObjectSchema(
     "Contact", plural: "Contacts", prefix: "003",
@@ -29,7 +31,9 @@ extension OrgSchema {
       Fields.picklist("LeadSource", Seeds.leadSources), FieldSchema("Birthdate", .date), FieldSchema("DoNotCall", .boolean),
       FieldSchema("HasOptedOutOfEmail", .boolean, label: "Email Opt Out"), Fields.number("YearsKnown__c", .double, 4, 1),
       FieldSchema("Interests__c", .multipicklist, 4_099).with { $0.picklist = ["Chess", "Golf", "Sailing", "Ski & Snow"] },
-    ] + Fields.address("Mailing") + Fields.address("Other") + [Fields.longText("Contact Description"), Fields.externalId])
+    ] + Fields.address("Mailing") + Fields.address("Other") + [
+      Fields.longText("Contact Description"), Fields.externalId, Fields.recordType,
+    ])
 
   static let opportunity = ObjectSchema(
     "Opportunity", plural: "Opportunities", prefix: "006",
@@ -62,7 +66,7 @@ extension OrgSchema {
       Fields.readOnly(
         FieldSchema("FiscalQuarter", .int).with {
           $0.computation = .formula("IF(MONTH(CloseDate) < 4, 1, IF(MONTH(CloseDate) < 7, 2, IF(MONTH(CloseDate) < 10, 3, 4)))")
-        }),
+        }), Fields.recordType,
     ])
 
   private struct Stage {
@@ -97,7 +101,7 @@ extension OrgSchema {
       Fields.readOnly(Fields.reference("ConvertedAccountId", to: ["Account"], children: nil)),
       Fields.readOnly(Fields.reference("ConvertedContactId", to: ["Contact"], children: nil)),
       Fields.readOnly(Fields.reference("ConvertedOpportunityId", to: ["Opportunity"], children: nil)),
-      SystemFields.queueOwner,
+      SystemFields.queueOwner, Fields.recordType,
     ])
 
   static let opportunityContactRole = ObjectSchema(
@@ -119,7 +123,7 @@ extension OrgSchema {
       FieldSchema("StartDate", .date), FieldSchema("EndDate", .date), FieldSchema("IsActive", .boolean, label: "Active"),
       Fields.number("BudgetedCost", .currency, 18, 0), Fields.number("ActualCost", .currency, 18, 0),
       Fields.number("ExpectedResponse", .percent, 10, 2), Fields.number("NumberSent", .double, 18, 0),
-      Fields.longText("Description"),
+      Fields.longText("Description"), Fields.recordType,
     ])
 
   static let campaignMember = ObjectSchema(
@@ -141,7 +145,7 @@ extension OrgSchema {
     fields: [
       Fields.name(255, label: "Product Name"), FieldSchema("ProductCode", .string, 255),
       Fields.picklist("Family", ["None"], label: "Product Family"), FieldSchema("IsActive", .boolean, label: "Active"),
-      FieldSchema("Description", .textarea, 4_000, label: "Product Description"),
+      FieldSchema("Description", .textarea, 4_000, label: "Product Description"), Fields.recordType,
     ])
 
   static let priceBook = ObjectSchema(

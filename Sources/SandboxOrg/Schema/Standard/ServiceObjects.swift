@@ -27,6 +27,7 @@ extension OrgSchema {
       Fields.readOnly(
         FieldSchema("ClosedDate", .datetime).with { $0.computation = .moment(field: "Status", values: ["Closed"]) }),
       Fields.flag("IsEscalated", label: "Escalated", field: "Status", values: ["Escalated"]), SystemFields.queueOwner,
+      Fields.recordType,
     ])
 
   static let caseComment = ObjectSchema(
@@ -45,7 +46,7 @@ extension OrgSchema {
       Fields.reference("Product2Id", to: ["Product2"], "Product2", children: "Assets"),
       FieldSchema("SerialNumber", .string, 80), FieldSchema("InstallDate", .date), FieldSchema("PurchaseDate", .date),
       Fields.picklist("Status", ["Shipped", "Installed", "Registered", "Obsolete"]), Fields.number("Price", .currency, 18, 0),
-      Fields.number("Quantity", .double, 12, 2), Fields.longText("Description"),
+      Fields.number("Quantity", .double, 12, 2), Fields.longText("Description"), Fields.recordType,
     ])
 
   private static let whats = ["Account", "Opportunity", "Case", "Asset", "Campaign"]
@@ -73,7 +74,7 @@ extension OrgSchema {
       FieldSchema("ActivityDate", .date, label: "Due Date Only"),
     ] + activityLinks("Tasks") + [
       Fields.longText("Description"), Fields.flag("IsClosed", label: "Closed", field: "Status", values: ["Completed"]),
-      Fields.flag("IsHighPriority", label: "High Priority", field: "Priority", values: ["High"]),
+      Fields.flag("IsHighPriority", label: "High Priority", field: "Priority", values: ["High"]), Fields.recordType,
     ])
 
   static let event = ObjectSchema(
@@ -93,5 +94,5 @@ extension OrgSchema {
       Fields.required(FieldSchema("EndDateTime", .datetime, label: "End Date Time")),
       Fields.readOnly(
         FieldSchema("ActivityDate", .date, label: "Due Date Only").with { $0.computation = .formula("LEFT(StartDateTime, 10)") }),
-    ] + activityLinks("Events") + [Fields.longText("Description")])
+    ] + activityLinks("Events") + [Fields.longText("Description"), Fields.recordType])
 }

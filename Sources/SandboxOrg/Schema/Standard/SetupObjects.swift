@@ -16,6 +16,7 @@ extension OrgSchema {
       Fields.required(FieldSchema("LanguageLocaleKey", .picklist, 40, label: "Language")),
       FieldSchema("IsActive", .boolean, label: "Active").with { $0.defaultValue = true },
       Fields.readOnly(FieldSchema("UserType", .picklist, 40).with { $0.defaultValue = "Standard" }),
+      Fields.reference("UserRoleId", to: ["UserRole"], children: "Users", label: "Role ID"),
       Fields.reference("ManagerId", to: ["User"], children: nil, label: "Manager ID"), FieldSchema("Title", .string, 80),
       FieldSchema("Department", .string, 80), FieldSchema("Phone", .phone, 40), FieldSchema("MobilePhone", .phone, 40),
       FieldSchema("CommunityNickname", .string, 40, label: "Nickname"),
@@ -23,7 +24,32 @@ extension OrgSchema {
       Fields.readOnly(FieldSchema("FullPhotoUrl", .url, 1_024, label: "Url for full-sized Photo")),
     ])
 
-  static let setup = [organization, profile, group, recordType]
+  static let setup = [organization, profile, userRole, permissionSet, permissionSetAssignment, group, recordType]
+
+  private static let userRole = ObjectSchema(
+    "UserRole", label: "Role", plural: "Roles", prefix: "00E", traits: [.create, .update, .delete],
+    fields: [
+      Fields.name(80, label: "Name"), FieldSchema("DeveloperName", .string, 80),
+      Fields.reference("ParentRoleId", to: ["UserRole"], children: nil, label: "Parent Role ID"),
+      FieldSchema("RollupDescription", .string, 80, label: "Description"),
+    ])
+
+  private static let permissionSet = ObjectSchema(
+    "PermissionSet", plural: "Permission Sets", prefix: "0PS", traits: [.create, .update, .delete],
+    fields: [
+      Fields.name(80, label: "Permission Set Name"),
+      Fields.required(FieldSchema("Label", .string, 80, label: "Permission Set Label")),
+      FieldSchema("Description", .string, 255), Fields.readOnly(FieldSchema("IsOwnedByProfile", .boolean)),
+      Fields.readOnly(Fields.reference("ProfileId", to: ["Profile"], children: nil)),
+      Fields.readOnly(FieldSchema("IsCustom", .boolean)), FieldSchema("HasActivationRequired", .boolean),
+    ])
+
+  private static let permissionSetAssignment = ObjectSchema(
+    "PermissionSetAssignment", plural: "Permission Set Assignments", prefix: "0Pa", traits: [.create, .delete],
+    fields: [
+      required("PermissionSetId", "PermissionSet", children: "Assignments"),
+      required("AssigneeId", "User", children: "PermissionSetAssignments"),
+    ])
 
   private static let organization = ObjectSchema(
     "Organization", plural: "Organizations", prefix: "00D", traits: [],

@@ -5,7 +5,8 @@ extension OrgSchema {
   static let standard = OrgSchema(
     objects: [
       account, contact, user, opportunity, lead, supportCase, task, event, campaign, campaignMember, opportunityContactRole,
-      asset, product, priceBook, caseComment, attachment, note, contentDocument, contentVersion, contentDocumentLink,
+      asset, product, priceBook, priceBookEntry, opportunityLineItem, order, orderItem, contract, caseComment, attachment, note,
+      contentDocument, contentVersion, contentDocumentLink,
     ] + setup)
 }
 
@@ -28,6 +29,9 @@ enum Fields {
     $0.isIdLookup = true
     $0.isUnique = true
   }
+
+  /// Null in rows of objects without record types.
+  static let recordType = reference("RecordTypeId", to: ["RecordType"], children: nil, label: "Record Type ID")
 
   static func name(_ length: Int, label: String) -> FieldSchema {
     FieldSchema("Name", .string, length, label: label).with {
