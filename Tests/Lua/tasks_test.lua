@@ -312,7 +312,7 @@ function tests.test_misuse()
     raises("timeout: argument 2 'fn' must be a function or a task, got nil", tureen.timeout, 1)
     raises("await: argument 1 'fn' must be a function or a task, got table", await, {})
   end))
-  local nowhere = ": there is nothing here that could wait; call it inside tureen.async(function() ... end)"
+  local nowhere = ": it can wait only inside a task; call it inside tureen.async(function() ... end)"
   raises("all" .. nowhere, tureen.all, {})
   raises("race" .. nowhere, tureen.race, { print })
   raises("sleep" .. nowhere, tureen.sleep, 1)

@@ -10,6 +10,7 @@ local timers = core.import "timers"
 ---@field message string     for people
 ---@field retryable boolean  the same call may succeed later
 ---@field source string?     "service:action"
+---@field traceback string?  of the coroutine that waited for it
 
 local M = {}
 
@@ -63,7 +64,10 @@ function M.cancel(id)
   if math.type(id) ~= "integer" then
     core.raise("invalidArguments", ("cancel: argument 1 'id' must be an integer, got %s"):format(type(id)))
   end
-  if calls[id] then core.cancel(id) end
+  if calls[id] then
+    calls[id].is_given_up = true
+    core.cancel(id)
+  end
 end
 
 local function check_callback(position, name, fn)
@@ -105,19 +109,36 @@ local function wants_records(args)
   return rawget(args, "lazy") == true or (type(spec) == "table" and rawget(spec, "lazy") == true)
 end
 
+--- Reports a failure that the script takes no notice of: the call had no error callback. `place` is where it was made.
+---@param place string?
+function M.unhandled(err, place)
+  if core.interrupted() then return end
+  local source = type(err) == "table" and err.source
+  guard.report(err, ("in %s, called%s without an error callback"):format(source or "a call", place and " at " .. place or ""))
+end
+
+--- Tells `failure` of an error at the next poll. Without it the error is reported as unhandled.
+---@param failure function?
+function M.refuse(failure, err)
+  if failure then return M.defer(failure, err) end
+  M.defer(M.unhandled, err, core.where())
+end
+
 local function fail(call, err)
   if type(err) == "table" then err.source = call.service .. ":" .. call.action end
-  guard.invoke(call.error, err)
+  if call.error then return guard.invoke(call.error, err) end
+  if not (call.is_background or call.is_given_up) then M.unhandled(err, call.place) end
 end
 
 --- Sends a call. `success(payload)` or `error(err)` runs at a later poll, exactly once; for a sync, `success(sync)` at
---- every change, and `error(err)` at most once and last.
+--- every change, and `error(err)` at most once and last. Without an error callback a failure is an uncaught error, which
+--- `tureen.onerror` gets, unless the script has cancelled the call.
 ---@param success fun(payload: any)?
 ---@param err_callback fun(err: tureen.Error)?
 ---@param service string  such as "com.salesforce.smartstore"
 ---@param action string   such as "pgSoupExists"
 ---@param args table?     the action's arguments
----@param is_background boolean?  nobody waits for it: it does not count as pending, and answers until it is ended
+---@param is_background boolean?  it does not count as pending, and answers until it is ended
 ---@param caller string?  the function that errors in the arguments name; `exec` when left out
 ---@return integer? id  for `cancel`; nil when the call was refused, which `error` hears of
 function M.exec(success, err_callback, service, action, args, is_background, caller)
@@ -134,6 +155,7 @@ function M.exec(success, err_callback, service, action, args, is_background, cal
     is_global = rawget(args, "isGlobalStore") == true,
     store_name = type(store_name) == "string" and store_name or DEFAULT_STORE,
     is_background = is_background == true,
+    place = not (err_callback or is_background) and core.where() or nil,
   }
   local is_lazy = wants_records(args)
   local id, refusal = core.call(service, action, args, caller or "exec", is_lazy)
@@ -252,10 +274,11 @@ end
 --- Polls until nothing is pending. A task that waits all the same is an error of code `stillWaiting`, which `tureen.onerror`
 --- gets with the traceback of the task; one that waits for an event is not.
 ---@param begin function?  called first, when this is a place to poll from
+---@param caller string?  what errors call this function
 ---@return boolean ok  false when an error reached the default `tureen.onerror` or the run was interrupted
 ---@return any err      that error
-function M.run(begin)
-  if polling then deliver("run") end
+function M.run(begin, caller)
+  if polling then deliver(caller or "run") end
   if begin then begin() end
   repeat
     while has_more() do

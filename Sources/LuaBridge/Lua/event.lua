@@ -60,7 +60,7 @@ local function deliver(name, entry, detail)
   guard.invoke(entry.fn, detail)
 end
 
---- `deviceready` has always happened already: whoever asks later is still told.
+--- `deviceready` has always happened already: a listener that is added later is still called.
 local function tell_late(name, entry)
   if name == "deviceready" and M.defer then M.defer(deliver, name, entry, core.null) end
 end
@@ -107,12 +107,12 @@ function M.off(name, listener)
   if position then remove(name, position) end
 end
 
---- True when somebody listens.
+--- True when the event has listeners.
 function M.has_listeners(name)
   return listeners[name] ~= nil and #listeners[name] > 0
 end
 
---- Tells all who listen now, in the order they came. Their errors are reported, and disturb nobody.
+--- Tells all who listen now, in the order they came. Their errors are reported and do not stop the others.
 function M.emit(name, detail)
   for _, entry in ipairs(listeners[name] or {}) do
     deliver(name, entry, detail)

@@ -40,18 +40,25 @@ function M.append(list, more)
   for _, element in ipairs(more) do list[#list + 1] = element end
 end
 
---- Runs a body as a task and tells the callbacks how it ended, from a poll.
-local function run(success, failure, body)
-  local task = async.create(body)
+--- Tells the callbacks of a call how it ended, from a poll. Without an error callback a failure is reported.
+---@param task tureen.Task
+function M.tell_callbacks(task, success, failure)
+  local place = not failure and core.where() or nil
   async.when_ended(task, function(value, err)
     if value == nil and err ~= nil then
       if failure then return calls.defer(failure, err) end
-      if task:status() == "failed" then guard.report(err, err.traceback or "") end
-      return
+      if task:status() == "failed" then return guard.report(err, err.traceback or "") end
+      return calls.unhandled(err, place)
     end
     if value == nil then value = core.null end
     if success then calls.defer(success, value) end
   end)
+end
+
+--- Runs a body as a task and tells the callbacks how it ended, from a poll.
+local function run(success, failure, body)
+  local task = async.create(body)
+  M.tell_callbacks(task, success, failure)
   async.start(task)
 end
 

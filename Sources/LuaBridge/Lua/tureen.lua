@@ -15,6 +15,7 @@ local M = {
   exec = calls.exec,
   poll = calls.poll,
   run = async.run,
+  main = async.main,
   pending = calls.pending,
   async = async.async,
   await = async.await,
@@ -56,7 +57,8 @@ end
 -- Modules that are made when a script first asks for them.
 local later = {
   force = "force", optimistic = "optimistic", oauth = "oauth", sfaccountmanager = "sfaccountmanager",
-  accounts = "sfaccountmanager",
+  accounts = "sfaccountmanager", sandbox = "sandbox", event = "util_event", logger = "util_logger", promiser = "promiser",
+  bootstrap = "util_bootstrap",
 }
 
 -- `tureen.onerror = f` reaches the guard; reading it gives back what was set.
