@@ -280,7 +280,7 @@ function force.collectionUpsert(allOrNone, sobjectType, externalIdField, records
 --- Records by their ids; null for one that is not there.
 ---@param sobjectType string
 ---@param ids string[]
----@param fields string[]
+---@param fields string[]|string
 ---@param success (fun(value: table[]): any)?
 ---@param failure tureen.Failure?
 ---@return table[]|nil value  what success gets, inside a task
@@ -533,14 +533,14 @@ function force.SObjectType(sobjectType, cache, cacheMode) end
 ---@param method tureen.force.Method
 ---@param id string?
 ---@param attributes table?
----@param fieldlist string[]?
+---@param fieldlist (string[]|string)?
 ---@param cache tureen.force.StoreCache
 ---@param localAction boolean?
 ---@param success (fun(value: table): any)?
 ---@param failure tureen.Failure?
 ---@return table|nil value  what success gets, inside a task
 ---@return tureen.Error err  nil when it went well
----@overload fun(method: tureen.force.Method, id: string?, attributes: table?, fieldlist: string[]?, cache: tureen.force.StoreCache, success: (fun(value: table): any)?, failure: tureen.Failure?): table|nil, tureen.Error
+---@overload fun(method: tureen.force.Method, id: string?, attributes: table?, fieldlist: (string[]|string)?, cache: tureen.force.StoreCache, success: (fun(value: table): any)?, failure: tureen.Failure?): table|nil, tureen.Error
 function force.syncRemoteObjectWithCache(method, id, attributes, fieldlist, cache, localAction, success, failure) end
 
 --- The same on the server.
@@ -548,7 +548,7 @@ function force.syncRemoteObjectWithCache(method, id, attributes, fieldlist, cach
 ---@param sobjectType string
 ---@param id string?
 ---@param attributes table?
----@param fieldlist string[]?
+---@param fieldlist (string[]|string)?
 ---@param success (fun(value: table): any)?
 ---@param failure tureen.Failure?
 ---@return table|nil value  what success gets, inside a task
@@ -564,7 +564,7 @@ function force.syncSObjectWithServer(method, sobjectType, id, attributes, fieldl
 ---@param id string?
 ---@param idField string
 ---@param attributes table?
----@param fieldlist string[]?
+---@param fieldlist (string[]|string)?
 ---@param success (fun(value: table): any)?
 ---@param failure tureen.Failure?
 ---@return table|nil value  what success gets, inside a task
@@ -577,7 +577,7 @@ function force.syncApexRestObjectWithServer(method, path, id, idField, attribute
 ---@param method tureen.force.Method
 ---@param id string?
 ---@param attributes table?
----@param fieldlist string[]?
+---@param fieldlist (string[]|string)?
 ---@param cache tureen.force.StoreCache?
 ---@param cacheMode string?
 ---@param info {wasReadFromCache: boolean?, overwrite: boolean?}?
@@ -593,7 +593,7 @@ function force.syncRemoteObject(method, id, attributes, fieldlist, cache, cacheM
 ---@param sobjectType string
 ---@param id string?
 ---@param attributes table?
----@param fieldlist string[]?
+---@param fieldlist (string[]|string)?
 ---@param cache tureen.force.StoreCache?
 ---@param cacheMode string?
 ---@param info {wasReadFromCache: boolean?, overwrite: boolean?}?
@@ -601,9 +601,9 @@ function force.syncRemoteObject(method, id, attributes, fieldlist, cache, cacheM
 ---@param failure tureen.Failure?
 ---@return table|nil value  what success gets, inside a task
 ---@return tureen.Error err  nil when it went well
----@overload fun(method: tureen.force.Method, sobjectType: string, id: string?, attributes: table?, fieldlist: string[]?, cache: tureen.force.StoreCache?, cacheMode: string?, success: (fun(value: table): any)?, failure: tureen.Failure?): table|nil, tureen.Error
----@overload fun(method: tureen.force.Method, sobjectType: string, id: string?, attributes: table?, fieldlist: string[]?, cache: tureen.force.StoreCache?, success: (fun(value: table): any)?, failure: tureen.Failure?): table|nil, tureen.Error
----@overload fun(method: tureen.force.Method, sobjectType: string, id: string?, attributes: table?, fieldlist: string[]?, success: (fun(value: table): any)?, failure: tureen.Failure?): table|nil, tureen.Error
+---@overload fun(method: tureen.force.Method, sobjectType: string, id: string?, attributes: table?, fieldlist: (string[]|string)?, cache: tureen.force.StoreCache?, cacheMode: string?, success: (fun(value: table): any)?, failure: tureen.Failure?): table|nil, tureen.Error
+---@overload fun(method: tureen.force.Method, sobjectType: string, id: string?, attributes: table?, fieldlist: (string[]|string)?, cache: tureen.force.StoreCache?, success: (fun(value: table): any)?, failure: tureen.Failure?): table|nil, tureen.Error
+---@overload fun(method: tureen.force.Method, sobjectType: string, id: string?, attributes: table?, fieldlist: (string[]|string)?, success: (fun(value: table): any)?, failure: tureen.Failure?): table|nil, tureen.Error
 ---@overload fun(method: tureen.force.Method, sobjectType: string, id: string?, attributes: table?, success: (fun(value: table): any)?, failure: tureen.Failure?): table|nil, tureen.Error
 ---@overload fun(method: tureen.force.Method, sobjectType: string, id: string?, success: (fun(value: table): any)?, failure: tureen.Failure?): table|nil, tureen.Error
 ---@overload fun(method: tureen.force.Method, sobjectType: string, success: (fun(value: table): any)?, failure: tureen.Failure?): table|nil, tureen.Error
@@ -613,7 +613,7 @@ function force.syncSObject(method, sobjectType, id, attributes, fieldlist, cache
 ---@param method tureen.force.Method
 ---@param id string?
 ---@param attributes table?
----@param fieldlist string[]?
+---@param fieldlist (string[]|string)?
 ---@param cache tureen.force.StoreCache?
 ---@param cacheMode string?
 ---@param cacheForOriginals tureen.force.StoreCache?
@@ -630,7 +630,7 @@ function force.syncRemoteObjectDetectConflict(method, id, attributes, fieldlist,
 ---@param sobjectType string
 ---@param id string?
 ---@param attributes table?
----@param fieldlist string[]?
+---@param fieldlist (string[]|string)?
 ---@param cache tureen.force.StoreCache?
 ---@param cacheMode string?
 ---@param cacheForOriginals tureen.force.StoreCache?
@@ -639,10 +639,10 @@ function force.syncRemoteObjectDetectConflict(method, id, attributes, fieldlist,
 ---@param failure tureen.Failure?
 ---@return table|nil value  what success gets, inside a task
 ---@return tureen.Error err  nil when it went well
----@overload fun(method: tureen.force.Method, sobjectType: string, id: string?, attributes: table?, fieldlist: string[]?, cache: tureen.force.StoreCache?, cacheMode: string?, cacheForOriginals: tureen.force.StoreCache?, success: (fun(value: table): any)?, failure: tureen.Failure?): table|nil, tureen.Error
----@overload fun(method: tureen.force.Method, sobjectType: string, id: string?, attributes: table?, fieldlist: string[]?, cache: tureen.force.StoreCache?, cacheMode: string?, success: (fun(value: table): any)?, failure: tureen.Failure?): table|nil, tureen.Error
----@overload fun(method: tureen.force.Method, sobjectType: string, id: string?, attributes: table?, fieldlist: string[]?, cache: tureen.force.StoreCache?, success: (fun(value: table): any)?, failure: tureen.Failure?): table|nil, tureen.Error
----@overload fun(method: tureen.force.Method, sobjectType: string, id: string?, attributes: table?, fieldlist: string[]?, success: (fun(value: table): any)?, failure: tureen.Failure?): table|nil, tureen.Error
+---@overload fun(method: tureen.force.Method, sobjectType: string, id: string?, attributes: table?, fieldlist: (string[]|string)?, cache: tureen.force.StoreCache?, cacheMode: string?, cacheForOriginals: tureen.force.StoreCache?, success: (fun(value: table): any)?, failure: tureen.Failure?): table|nil, tureen.Error
+---@overload fun(method: tureen.force.Method, sobjectType: string, id: string?, attributes: table?, fieldlist: (string[]|string)?, cache: tureen.force.StoreCache?, cacheMode: string?, success: (fun(value: table): any)?, failure: tureen.Failure?): table|nil, tureen.Error
+---@overload fun(method: tureen.force.Method, sobjectType: string, id: string?, attributes: table?, fieldlist: (string[]|string)?, cache: tureen.force.StoreCache?, success: (fun(value: table): any)?, failure: tureen.Failure?): table|nil, tureen.Error
+---@overload fun(method: tureen.force.Method, sobjectType: string, id: string?, attributes: table?, fieldlist: (string[]|string)?, success: (fun(value: table): any)?, failure: tureen.Failure?): table|nil, tureen.Error
 ---@overload fun(method: tureen.force.Method, sobjectType: string, id: string?, attributes: table?, success: (fun(value: table): any)?, failure: tureen.Failure?): table|nil, tureen.Error
 ---@overload fun(method: tureen.force.Method, sobjectType: string, id: string?, success: (fun(value: table): any)?, failure: tureen.Failure?): table|nil, tureen.Error
 ---@overload fun(method: tureen.force.Method, sobjectType: string, success: (fun(value: table): any)?, failure: tureen.Failure?): table|nil, tureen.Error
@@ -705,7 +705,7 @@ function StoreCache:init(success, failure) end
 
 --- The record; null when there is none, or when it lacks one of the fields.
 ---@param key string
----@param fieldlist string[]?
+---@param fieldlist (string[]|string)?
 ---@param success (fun(value: table): any)?  when it is not there, or lacks a field
 ---@param failure tureen.Failure?
 ---@return table|nil value  what success gets, inside a task
@@ -968,7 +968,7 @@ local optimistic = {}
 function optimistic.list(settings) end
 
 --- What kind of failure an error is: noResponse, nothing came; emptyResponse, an answer without a body; undecodable, a
---- body that is no JSON; refused, the server said why.
+--- body that is not what was asked for; refused, the server said why.
 ---@param err any
 ---@return "noResponse"|"emptyResponse"|"undecodable"|"refused"
 function optimistic.kind(err) end
@@ -977,6 +977,12 @@ function optimistic.kind(err) end
 ---@param err any
 ---@return string
 function optimistic.message(err) end
+
+--- What a dialogue shows of a failure: a title by its kind, the message, and the reason, which is the server's own text
+--- or a sentence about the kind.
+---@param err any
+---@return {kind: string, title: string, message: string, reason: string}
+function optimistic.describe(err) end
 
 --- Takes a row out at once and deletes its record in the background. False when the record is being deleted already, or
 --- there is no such row.

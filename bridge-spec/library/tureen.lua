@@ -29,14 +29,14 @@
 --- How a sync treats what both sides changed, and what an upload sends.
 ---@class tureen.SyncOptions
 ---@field mergeMode ("OVERWRITE"|"LEAVE_IF_CHANGED"|"MERGE")?
----@field fieldlist string[]?  what uploads send unless the target says
+---@field fieldlist (string[]|string)?  what uploads send unless the target says; `attributes` in it does no harm
 ---@field resolver string?  with MERGE: decides conflicts; registered with mobilesync.registerResolver, else a module that is a function
 
 --- How changes are sent; further keys belong to the type.
 ---@class tureen.SyncUpTarget
 ---@field type ("collection"|"batch"|"plain"|"parent_children"|"custom")?  how many records go into a request
----@field createFieldlist string[]?  what is sent of a new record
----@field updateFieldlist string[]?  what is sent of a changed one
+---@field createFieldlist (string[]|string)?  what is sent of a new record
+---@field updateFieldlist (string[]|string)?  what is sent of a changed one
 
 --- A page of a query, and what is needed for the others.
 ---@class tureen.Cursor
@@ -58,14 +58,16 @@
 
 --- Which store a call means.
 ---@class tureen.StoreConfig
----@field isGlobalStore boolean  true: the store all users share
+---@field isGlobalStore boolean?  true: the store all users share; one of the two keys is needed
 ---@field storeName string?
 
 --- A saved sync, and how far it got.
 ---@class tureen.SyncState
 ---@field _soupEntryId integer  the sync's id
+---@field syncId integer  the same, as calls name it
 ---@field type "syncDown"|"syncUp"
 ---@field name string?  absent for a sync without a name
+---@field syncName string?  the same, as calls name it
 ---@field target table  as stored, with what its maker left out
 ---@field options table
 ---@field soupName string
@@ -148,7 +150,7 @@
 ---@field retryable boolean  the same call may succeed later
 ---@field source string?  "service:action" of the call
 ---@field status integer?  HTTP status, domain network
----@field body string?  the server's body as it came, domain network
+---@field body string?  the server's body as it came, domain network; code badAnswer of tureen.force: its JSON
 ---@field errors table[]?  the elements of the server's error array, domain network
 ---@field sync tureen.SyncState?  the state of a sync that ended FAILED or was stopped
 ---@field offset integer?  the byte of a text that is no JSON, from 0 on; code invalidJSON
@@ -185,7 +187,7 @@ local Timer = {}
 --- What every script needs: configuring, calls, polling, tasks, events, JSON.
 ---@class tureen
 ---@field null any  JSON's null, a light userdata; true in a condition, so compare with ==
----@field onerror (fun(err: any, traceback: string))?  gets the errors nobody caught
+---@field onerror (fun(err: any, traceback: string))?  gets uncaught errors: of callbacks, of tasks, of failed calls without an error callback; nil: they go to stderr and the run fails
 ---@field smartstore tureen.smartstore
 ---@field mobilesync tureen.mobilesync
 ---@field keyvalue tureen.keyvalue
@@ -196,6 +198,11 @@ local Timer = {}
 ---@field sfaccountmanager tureen.sfaccountmanager
 ---@field accounts tureen.sfaccountmanager  the same by a shorter name
 ---@field force tureen.force
+---@field sandbox tureen.sandbox
+---@field event tureen.event
+---@field logger tureen.logger
+---@field bootstrap tureen.bootstrap
+---@field promiser fun(object: table, method: string, name: string?): fun(...: any): any, tureen.Error  the module tureen.promiser, which is a function
 ---@field optimistic tureen.optimistic
 local tureen = { json = {} }
 
@@ -203,7 +210,8 @@ local tureen = { json = {} }
 ---@param options tureen.Settings
 function tureen.configure(options) end
 
---- Sends a call: `success(payload)` or `error(err)` runs at a later poll.
+--- Sends a call: `success(payload)` or `error(err)` runs at a later poll. A failure without an error callback is an
+--- uncaught error: it is reported once.
 ---@param success (fun(payload: any): any)?
 ---@param failure tureen.Failure?
 ---@param service string
@@ -218,13 +226,23 @@ function tureen.exec(success, failure, service, action, args) end
 function tureen.poll(timeoutMs) end
 
 --- Polls until nothing is pending; with a function, runs that as a task first: what it returns follows ok, and an error
---- in it comes back as it was raised. A task that waits all the same, but for an event, is an error of code
---- stillWaiting: tureen.onerror gets it.
+--- in it comes back as it was raised, unreported: look at ok, or use tureen.main. A task that waits all the same, but
+--- for an event, is an error of code stillWaiting: tureen.onerror gets it.
 ---@param main function?
 ---@param ... any
 ---@return boolean ok
 ---@return any result  what main returned; or the error
+---@return any traceback  of an error that main raised; else main's second result
 function tureen.run(main, ...) end
+
+--- Runs a whole program: main as a task, then everything that is pending. An error is reported on stderr with the
+--- traceback of where it happened, or given to tureen.onerror, and the program ends with exit status 1; an error of a
+--- callback that was reported already sets the status, too. main may return an exit status from 0 to 255; false means
+--- 1, and so does nil with an error. With status 0 the function returns, else the state is closed and the program ends,
+--- in stock Lua as under `tureen run`. Inside a program that embeds Lua, use tureen.run, which ends nothing.
+---@param main function
+---@param ... any
+function tureen.main(main, ...) end
 
 --- A descriptor that is readable while poll would deliver something.
 ---@return integer descriptor  readable while poll would deliver; neither read nor close it
@@ -491,7 +509,7 @@ function keyvalue.stores(success, failure) end
 
 ---@alias tureen.logger.Level "error"|"warn"|"info"|"debug"
 
---- Lines for whoever runs the script, on stderr, and URLs made fit for them.
+--- Log lines on stderr, and URLs without their secrets.
 ---@class tureen.logger
 local logger = {}
 
@@ -707,7 +725,7 @@ function mobilesync.fetchMetadata(sobjectType, fetchMode, success, failure) end
 ---@overload fun(storeConfig: boolean|tureen.StoreConfig, layout: {sobjectType: string, formFactor: string?, layoutType: string?, mode: string?, recordTypeId: string?}, success: (fun(layout: table|lightuserdata): any)?, failure: tureen.Failure?): integer?
 function mobilesync.fetchLayout(layout, fetchMode, success, failure) end
 
---- The entries that both sides changed and nobody has resolved.
+--- The entries that both sides changed and that are not resolved.
 ---@param filter {soupName: string?, entryId: integer?, syncId: integer?, syncName: string?}?
 ---@param success (fun(conflicts: tureen.SyncConflict[]): any)?
 ---@param failure tureen.Failure?
@@ -724,6 +742,65 @@ function mobilesync.getConflicts(filter, success, failure) end
 ---@return integer? id  for tureen.cancel
 ---@overload fun(storeConfig: boolean|tureen.StoreConfig, conflict: {soupName: string, entryId: integer, resolution: "local"|"server"|nil, record: table?}, success: (fun(entry: table|lightuserdata): any)?, failure: tureen.Failure?): integer?
 function mobilesync.resolveConflict(conflict, success, failure) end
+
+--- Saves the named syncs of usersyncs.json that are missing or defined otherwise, for the signed-in user's store. The
+--- first use of the store does so by itself.
+---@param success (fun(syncs: string[]): any)?  the syncs that the file names
+---@param failure tureen.Failure?
+---@return integer? id  for tureen.cancel
+function mobilesync.setupUserSyncsFromDefaultConfig(success, failure) end
+
+--- The same with globalsyncs.json and the store all users share.
+---@param success (fun(syncs: string[]): any)?  the syncs that the file names
+---@param failure tureen.Failure?
+---@return integer? id  for tureen.cancel
+function mobilesync.setupGlobalSyncsFromDefaultConfig(success, failure) end
+
+--- Stores a new entry that the next sync up creates on the server: with `attributes.type`, the flags of a created entry
+--- and, where the fields have no id, a local one.
+---@param soupName string
+---@param sobjectType string  such as "Contact"
+---@param fields table
+---@param idField string?  the target's idFieldName; "Id" when left out
+---@param success (fun(entry: table): any)?  as stored
+---@param failure tureen.Failure?
+---@return integer? id  for tureen.cancel
+---@overload fun(soupName: string, sobjectType: string, fields: table, success: (fun(entry: table): any)?, failure: tureen.Failure?): integer?
+---@overload fun(storeConfig: boolean|tureen.StoreConfig, soupName: string, sobjectType: string, fields: table, idField: string?, success: (fun(entry: table): any)?, failure: tureen.Failure?): integer?
+---@overload fun(storeConfig: boolean|tureen.StoreConfig, soupName: string, sobjectType: string, fields: table, success: (fun(entry: table): any)?, failure: tureen.Failure?): integer?
+function mobilesync.newRecord(soupName, sobjectType, fields, idField, success, failure) end
+
+--- Stores an entry with changes and marks it: the next sync up sends it.
+---@param soupName string
+---@param entry table  as it was read from the soup, with its _soupEntryId; it stays as it is
+---@param changes table?  fields to set
+---@param success (fun(entry: table): any)?  as stored
+---@param failure tureen.Failure?
+---@return integer? id  for tureen.cancel
+---@overload fun(soupName: string, entry: table, success: (fun(entry: table): any)?, failure: tureen.Failure?): integer?
+---@overload fun(storeConfig: boolean|tureen.StoreConfig, soupName: string, entry: table, changes: table?, success: (fun(entry: table): any)?, failure: tureen.Failure?): integer?
+---@overload fun(storeConfig: boolean|tureen.StoreConfig, soupName: string, entry: table, success: (fun(entry: table): any)?, failure: tureen.Failure?): integer?
+function mobilesync.markUpdated(soupName, entry, changes, success, failure) end
+
+--- Marks an entry as deleted: the next sync up deletes it on the server and then here. One that was made here is just
+--- removed by it.
+---@param soupName string
+---@param entry table  as it was read from the soup, with its _soupEntryId
+---@param success (fun(entry: table): any)?  as stored
+---@param failure tureen.Failure?
+---@return integer? id  for tureen.cancel
+---@overload fun(storeConfig: boolean|tureen.StoreConfig, soupName: string, entry: table, success: (fun(entry: table): any)?, failure: tureen.Failure?): integer?
+function mobilesync.markDeleted(soupName, entry, success, failure) end
+
+--- Takes back markUpdated and markDeleted: the next sync up leaves the entry alone, unless it was made here, which
+--- stays marked. Its fields keep the values they have here until a sync down brings the record.
+---@param soupName string
+---@param entry table  as it was read from the soup, with its _soupEntryId
+---@param success (fun(entry: table): any)?  as stored
+---@param failure tureen.Failure?
+---@return integer? id  for tureen.cancel
+---@overload fun(storeConfig: boolean|tureen.StoreConfig, soupName: string, entry: table, success: (fun(entry: table): any)?, failure: tureen.Failure?): integer?
+function mobilesync.unmark(soupName, entry, success, failure) end
 
 --- The function behind `options.resolver` of syncs with mergeMode MERGE: it gets a conflict and gives the record as it
 --- shall be, "local", "server", or "skip" or nil, which leave it; it may await. nil takes it away.
@@ -746,6 +823,7 @@ function mobilesync.registerTarget(name, implementation) end
 ---@field fileParams table?  {part = {fileUrl, fileMimeType?, fileName?}}: the body becomes multipart
 ---@field returnBinary boolean?  success gets {encodedBody, contentType}
 ---@field doesNotRequireAuthentication boolean?  no token is sent
+---@field expects "any"|"json"|"nothing"|"jsonOrNothing"|nil  what the body of a good answer has to be, else the call fails with invalidBody
 
 --- Requests to the org's REST API, with its session.
 ---@class tureen.network
@@ -798,6 +876,74 @@ function oauth.getAppHomeUrl(success, failure) end
 ---@return integer? id  for tureen.cancel
 function oauth.logout(success, failure) end
 
+--- The modules of the React Native variant, for scripts that were written for it.
+---@class tureen.react_force
+---@field net tureen.react_net
+---@field forceClient tureen.react_net  the same
+---@field mobilesync tureen.react_mobilesync
+---@field smartstore tureen.react_smartstore
+---@field oauth tureen.oauth
+---@field forceUtil tureen.react_util
+local react_force = {}
+
+--- The functions of tureen.mobilesync, each with a store config in front. syncDown, syncUp and reSync call back once:
+--- success when the sync is DONE, error when it FAILED, cannot start or was STOPPED (code `stopped`).
+---@class tureen.react_mobilesync: tureen.mobilesync
+local react_mobilesync = {}
+
+--- The REST functions of tureen.force, with the differences of the React Native variant.
+---@class tureen.react_net: tureen.force
+local react_net = {}
+
+--- Sets the version of the REST API, for the whole of tureen.force.
+---@param version string  such as "v66.0"
+function react_net.setApiVersion(version) end
+
+--- The version of the REST API.
+---@return string
+function react_net.getApiVersion() end
+
+--- tureen.network.sendRequest, with the model's ten positions or a table.
+---@param options tureen.RequestOptions
+---@param success (fun(body: any): any)?
+---@param failure tureen.Failure?
+---@return integer? id
+function react_net.sendRequest(options, success, failure) end
+
+--- Changes fields of a record.
+---@param sobjectType string
+---@param id string
+---@param fields table
+---@param success (fun(ok: "OK"): any)?
+---@param failure tureen.Failure?
+---@return "OK"|nil ok  what success gets, inside a task
+---@return tureen.Error err  nil when it went well
+function react_net.update(sobjectType, id, fields, success, failure) end
+
+--- The functions of tureen.smartstore, each with a store config in front.
+---@class tureen.react_smartstore: tureen.smartstore
+local react_smartstore = {}
+
+--- Functions that wait, made from functions with callbacks; for use inside a task.
+---@class tureen.react_util
+local react_util = {}
+
+--- A function that awaits `fn(..., success, error)`: it returns the value, or nil and the error.
+---@param fn function
+---@return fun(...: any): any, tureen.Error
+function react_util.promiser(fn) end
+
+--- The same, but it never fails: it returns the value, or the error in its place.
+---@param fn function
+---@return fun(...: any): any
+function react_util.promiserNoRejection(fn) end
+
+--- Waits for some milliseconds, as tureen.sleep.
+---@param ms number
+---@return true? done
+---@return tureen.Error err  nil when it went well
+function react_util.timeoutPromiser(ms) end
+
 --- When a change becomes visible, with the stamps of now: after so many further data calls, or when the org's clock has
 --- gone so far.
 ---@class tureen.sandbox.Moment
@@ -824,7 +970,7 @@ function oauth.logout(success, failure) end
 ---@class tureen.sandbox
 local sandbox = {}
 
---- Somebody else creates a record; its id, "OK" when it becomes visible later.
+--- Another client creates a record; its id, "OK" when it becomes visible later.
 ---@param type string
 ---@param fields table
 ---@param after tureen.sandbox.Moment?
@@ -834,7 +980,7 @@ local sandbox = {}
 ---@overload fun(type: string, fields: table, success: (fun(payload: any): any)?, failure: tureen.Failure?): integer?
 function sandbox.create(type, fields, after, success, failure) end
 
---- Somebody else changes a record.
+--- Another client changes a record.
 ---@param type string
 ---@param id string
 ---@param fields table
@@ -845,7 +991,7 @@ function sandbox.create(type, fields, after, success, failure) end
 ---@overload fun(type: string, id: string, fields: table, success: (fun(payload: any): any)?, failure: tureen.Failure?): integer?
 function sandbox.update(type, id, fields, after, success, failure) end
 
---- Somebody else deletes a record.
+--- Another client deletes a record.
 ---@param type string
 ---@param id string
 ---@param after tureen.sandbox.Moment?
@@ -855,7 +1001,7 @@ function sandbox.update(type, id, fields, after, success, failure) end
 ---@overload fun(type: string, id: string, success: (fun(payload: any): any)?, failure: tureen.Failure?): integer?
 function sandbox.delete(type, id, after, success, failure) end
 
---- The records the org has, past its session and its faults.
+--- The records the org has, past its session and its faults; of SELECT COUNT() their number.
 ---@param soql string
 ---@param success (fun(payload: any): any)?
 ---@param failure tureen.Failure?
@@ -967,7 +1113,7 @@ function sdkinfo.registerAppFeature(feature, success, failure) end
 ---@return integer? id  for tureen.cancel
 function sdkinfo.unregisterAppFeature(feature, success, failure) end
 
---- The accounts the host has: one, when somebody is signed in.
+--- The accounts the host has: one, when a user is signed in.
 ---@class tureen.sfaccountmanager
 local sfaccountmanager = {}
 
@@ -1192,6 +1338,19 @@ function smartstore.getDatabaseSize(success, failure) end
 ---@return integer? id  for tureen.cancel
 ---@overload fun(storeConfig: boolean|tureen.StoreConfig, success: (fun(done: boolean): any)?, failure: tureen.Failure?): integer?
 function smartstore.removeStore(success, failure) end
+
+--- Registers the soups of userstore.json that are missing in the signed-in user's store. The first use of the store
+--- does so by itself.
+---@param success (fun(soups: string[]): any)?  the soups that the file names
+---@param failure tureen.Failure?
+---@return integer? id  for tureen.cancel
+function smartstore.setupUserStoreFromDefaultConfig(success, failure) end
+
+--- The same with globalstore.json and the store all users share.
+---@param success (fun(soups: string[]): any)?  the soups that the file names
+---@param failure tureen.Failure?
+---@return integer? id  for tureen.cancel
+function smartstore.setupGlobalStoreFromDefaultConfig(success, failure) end
 
 --- Lists the signed-in user's stores.
 ---@param success (fun(stores: tureen.StoreConfig[]): any)?

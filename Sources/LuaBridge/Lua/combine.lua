@@ -8,7 +8,7 @@ local timers = core.import "timers"
 
 local M = {}
 
-local function check_ms(caller, position, name, ms)
+function M.check_ms(caller, position, name, ms)
   if math.type(ms) and ms >= 0 then return end
   core.raise("invalidArguments", ("%s: argument %d '%s' must be a number of milliseconds from 0 on, got %s")
     :format(caller, position, name, ms ~= ms and "NaN" or type(ms) == "number" and tostring(ms) or arguments.type_name(ms)))
@@ -98,7 +98,7 @@ end
 ---@return any value
 ---@return tureen.Error? err
 function M.timeout(ms, fn, ...)
-  check_ms("timeout", 1, "ms", ms)
+  M.check_ms("timeout", 1, "ms", ms)
   if type(fn) ~= "function" and not async.is_task(fn) then
     arguments.wrong("timeout", 2, "fn", "a function or a task", fn)
   end
@@ -123,7 +123,7 @@ end
 ---@return true? done  nil, with an error, when the task is cancelled meanwhile
 ---@return tureen.Error? err
 function M.sleep(ms)
-  check_ms("sleep", 1, "ms", ms)
+  M.check_ms("sleep", 1, "ms", ms)
   local timer
   local done, err = async.wait("sleep", function(settle)
     timer = timers.after(ms, function() settle(true) end)
@@ -137,7 +137,7 @@ end
 ---@param fn fun()
 ---@return tureen.Timer  with `cancel()`
 function M.after(ms, fn)
-  check_ms("after", 1, "ms", ms)
+  M.check_ms("after", 1, "ms", ms)
   if type(fn) ~= "function" then arguments.wrong("after", 2, "fn", "a function", fn) end
   return timers.after(ms, fn)
 end
@@ -153,7 +153,7 @@ function M.wait_event(name, filter, ms)
   if filter == core.null then filter = nil end
   if ms == core.null then ms = nil end
   if filter ~= nil and type(filter) ~= "function" then arguments.wrong("waitEvent", 2, "filter", "a function", filter) end
-  if ms ~= nil then check_ms("waitEvent", 3, "ms", ms) end
+  if ms ~= nil then M.check_ms("waitEvent", 3, "ms", ms) end
   local timer, listener
   local results = table.pack(async.wait("waitEvent", function(settle)
     listener = function(detail)

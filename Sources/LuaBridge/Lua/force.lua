@@ -30,7 +30,7 @@ local M = {
 }
 
 for name, value in pairs(client) do
-  if type(value) == "function" and name ~= "define" and name ~= "path_of" and name ~= "configure" then M[name] = value end
+  if type(value) == "function" and not client.internal[name] then M[name] = value end
 end
 for _, part in ipairs { sync, conflict, fetch } do
   for name, value in pairs(part) do

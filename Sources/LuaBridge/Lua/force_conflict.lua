@@ -1,4 +1,4 @@
---- Finding out, before a record is changed on the server, whether somebody else has changed it meanwhile.
+--- Finding out, before a record is changed on the server, whether another client has changed it meanwhile.
 ---
 --- A second cache, `cacheForOriginals`, holds every record as it was last seen on the server: the base that both sides are
 --- compared with.
@@ -167,7 +167,7 @@ M.syncSObjectDetectConflict = call.define {
   end,
   body = function(method, kind, id, attributes, fieldlist, cache, cache_mode, originals, merge_mode)
     local server = sync.sobject_server(kind)
-    return M.run(method, id, attributes, fieldlist, cache, cache_mode, originals, merge_mode, nil, server)
+    return M.run(method, id, sync.typed(kind, attributes), fieldlist, cache, cache_mode, originals, merge_mode, nil, server)
   end,
 }
 

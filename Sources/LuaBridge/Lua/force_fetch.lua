@@ -1,5 +1,6 @@
 --- Many records: from the server by a query, a search or what was used recently, from an endpoint of the org, or from a cache.
 local core = ...
+local arguments = core.import "arguments"
 local call = core.import "force_call"
 local client = core.import "force_client"
 local modes = core.import "force_modes"
@@ -83,7 +84,7 @@ function from_server.mru(config)
   for i, item in ipairs(recent) do ids[i] = quoted(item.Id) end
   local order = given(config.orderBy) and " ORDER BY " .. config.orderBy or ""
   if order ~= "" and given(config.orderDirection) then order = order .. " " .. config.orderDirection end
-  local fields = table.concat(config.fieldlist, ",")
+  local fields = table.concat(arguments.fieldlist(config.fieldlist), ",")
   return from_server.soql {
     query = ("SELECT %s FROM %s WHERE Id IN (%s)%s"):format(fields, config.sobjectType, table.concat(ids, ","), order),
   }
@@ -121,7 +122,7 @@ M.fetchApexRestObjectsFromServer = call.define {
     end
   end,
   body = function(config)
-    local answer, err = client.apexrest { path = config.apexRestPath, params = config.params }
+    local answer, err = client.apexrest { path = config.apexRestPath, params = config.params, expects = "json" }
     if not answer then return nil, err end
     if type(answer) ~= "table" or type(answer.records) ~= "table" then
       return nil, call.new_error("badAnswer", config.apexRestPath .. " must answer {totalSize, records, nextRecordsUrl}")

@@ -85,6 +85,7 @@ local function settings_of(self, method, options)
     if type(value) == "function" then value = value(self, method) end
     result[name] = given(value) and value or nil
   end
+  if result.fieldlist then result.fieldlist = arguments.fieldlist(result.fieldlist) end
   return result
 end
 
@@ -96,6 +97,7 @@ end
 
 local function run(self, method, attributes, options)
   local used = settings_of(self, method, options)
+  if self.sobjectType then attributes = sync.typed(self.sobjectType, attributes) end
   local function server(server_method, id, values, fieldlist)
     return self:syncRemoteObjectWithServer(server_method, id, values, fieldlist)
   end

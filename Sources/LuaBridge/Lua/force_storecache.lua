@@ -3,6 +3,7 @@ local core = ...
 local call = core.import "force_call"
 local arguments = core.import "arguments"
 local async = core.import "async"
+local local_ids = core.import "local_ids"
 local smartstore = core.import "smartstore"
 
 local await, given, copy, misuse = async.await, call.given, call.copy, call.misuse
@@ -19,7 +20,6 @@ local MERGE_MODE_DOWNLOAD = {
 local FLAGS = { "__locally_created__", "__locally_updated__", "__locally_deleted__" }
 local PAGE_SIZE = 10 -- the model's, for look-ups by key
 local KEYS_PER_QUERY = 500 -- keeps a statement short, whatever the number of records
-local LOCAL_PREFIX = "local_"
 
 --- Makes a cache on a soup, which `init` registers.
 ---@param soup_name string
@@ -55,7 +55,7 @@ local function method(name, params, body, check)
 end
 
 local RECORD, KEY = { "record", "table" }, { "key", "string" }
-local FIELDLIST = { "fieldlist", "strings", optional = true }
+local FIELDLIST = { "fieldlist", "fieldlist", optional = true }
 local MERGE_MODE = { "mergeMode", "string", optional = true }
 
 -- cache:init(): registers the soup; its name
@@ -158,7 +158,7 @@ end
 
 local turns = {} -- soup -> those who wait until it is free
 
---- Runs `body` when no other of this soup runs: between reading and writing nobody else may save.
+--- Runs `body` when no other of this soup runs: no other save may come between reading and writing.
 local function in_turn(key, body)
   local queue = turns[key]
   if queue then
@@ -237,20 +237,13 @@ method("remove", { KEY }, function(self, key)
   return core.null
 end)
 
-local counter = 0
-
 --- An id for a record the server does not know yet.
 ---@return string
-function StoreCache:makeLocalId() -- luacheck: ignore 212
-  counter = counter + 1
-  return ("%s%d%d"):format(LOCAL_PREFIX, os.time() * 1000 + core.now() % 1000, counter)
-end
+function StoreCache:makeLocalId() return local_ids.make() end -- luacheck: ignore 212
 
 --- Whether `makeLocalId` made it.
 ---@return boolean
-function StoreCache:isLocalId(id) -- luacheck: ignore 212
-  return type(id) == "string" and id:sub(1, #LOCAL_PREFIX) == LOCAL_PREFIX
-end
+function StoreCache:isLocalId(id) return local_ids.is_local(id) end -- luacheck: ignore 212
 
 -- MARK: what is found
 

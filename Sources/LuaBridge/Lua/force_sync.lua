@@ -32,7 +32,7 @@ end
 
 local METHOD, ATTRIBUTES = { "method", "string" }, { "attributes", "table", optional = true }
 local ID = { "id", "string", optional = true }
-local FIELDLIST = { "fieldlist", "strings", optional = true }
+local FIELDLIST = { "fieldlist", "fieldlist", optional = true }
 local TYPE = { "sobjectType", "string" }
 local CACHE, CACHE_MODE_PARAM = { "cache", "cache", optional = true }, { "cacheMode", "string", optional = true }
 M.params = {
@@ -50,9 +50,21 @@ local function define(name, params, body, check)
   }
 end
 
+--- The attributes of a record of a type: `attributes.type` says of which, as the server does. A sync up of the cache's soup
+--- needs it.
+function M.typed(kind, attributes)
+  local result = copy(attributes)
+  if type(result.attributes) ~= "table" or not given(result.attributes.type) then
+    result.attributes = copy(type(result.attributes) == "table" and result.attributes or nil)
+    result.attributes.type = kind
+  end
+  return result
+end
+
 --- Saves a record under an id, with these flags.
 local function save(cache, id, attributes, fieldlist, created, updated)
   local record = listed(attributes, fieldlist)
+  record.attributes = given(attributes) and attributes.attributes or nil -- its type, whatever the list says
   record[cache.keyField] = id
   record.__locally_created__, record.__locally_updated__, record.__locally_deleted__ = created, updated, false
   return cache:save(record)
@@ -70,9 +82,10 @@ function in_cache.update(id, attributes, fieldlist, cache, is_local)
   return save(cache, id, attributes, fieldlist, cache:isLocalId(id), is_local)
 end
 
-function in_cache.delete(id, _, _, cache, is_local)
+function in_cache.delete(id, attributes, _, cache, is_local)
   if not is_local or cache:isLocalId(id) then return cache:remove(id) end
-  local saved, err = cache:save { [cache.keyField] = id, __locally_deleted__ = true }
+  local about = given(attributes) and attributes.attributes or nil
+  local saved, err = cache:save { [cache.keyField] = id, attributes = about, __locally_deleted__ = true }
   if not saved then return nil, err end
   return core.null
 end
@@ -139,24 +152,33 @@ define("syncSObjectWithServer", { METHOD, TYPE, ID, ATTRIBUTES, FIELDLIST, { "he
 local on_apex = {}
 
 function on_apex.create(path, _, id_field, attributes, fieldlist)
-  local answer, err = client.apexrest { method = "POST", path = path, data = to_send(attributes, fieldlist, id_field) }
+  local answer, err = client.apexrest {
+    method = "POST", path = path, data = to_send(attributes, fieldlist, id_field), expects = "json",
+  }
   if not answer then return nil, err end
-  return with_id(attributes, id_field, type(answer) == "table" and answer[id_field] or nil)
+  if not given(answer[id_field]) then
+    return nil, call.new_error("badAnswer", ("%s must answer a new record with its '%s'"):format(path, id_field))
+  end
+  return with_id(attributes, id_field, answer[id_field])
 end
 
 function on_apex.read(path, id, _, _, fieldlist)
-  return client.apexrest { path = path .. "/" .. url.encode(id), params = { fields = table.concat(fieldlist, ",") } }
+  return client.apexrest {
+    path = path .. "/" .. url.encode(id), params = { fields = table.concat(fieldlist, ",") }, expects = "json",
+  }
 end
 
 function on_apex.update(path, id, id_field, attributes, fieldlist)
-  local request = { method = "PATCH", path = path .. "/" .. url.encode(id) }
+  local request = { method = "PATCH", path = path .. "/" .. url.encode(id), expects = "jsonOrNothing" }
   request.data = to_send(attributes, fieldlist, id_field)
   local answer, err = client.apexrest(request)
   return done(answer, err, copy(attributes))
 end
 
 function on_apex.delete(path, id)
-  local answer, err = client.apexrest { method = "DELETE", path = path .. "/" .. url.encode(id) }
+  local answer, err = client.apexrest {
+    method = "DELETE", path = path .. "/" .. url.encode(id), expects = "jsonOrNothing",
+  }
   return done(answer, err, core.null)
 end
 
@@ -257,7 +279,7 @@ end
 -- syncSObject(method, sobjectType, id, attributes, fieldlist, cache, cacheMode, info): the same for a record of a type
 define("syncSObject", { METHOD, TYPE, ID, ATTRIBUTES, FIELDLIST, CACHE, CACHE_MODE_PARAM, INFO },
   function(method, kind, id, attributes, fieldlist, cache, cache_mode, info)
-    return M.run(method, id, attributes, fieldlist, cache, cache_mode, info, M.sobject_server(kind))
+    return M.run(method, id, M.typed(kind, attributes), fieldlist, cache, cache_mode, info, M.sobject_server(kind))
   end,
   function(method, _, id, _, _, cache, cache_mode) check_run("syncSObject", method, id, cache, cache_mode) end)
 

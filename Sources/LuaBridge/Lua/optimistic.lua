@@ -16,6 +16,7 @@ local guard = core.import "guard"
 local M = { DEFAULT_MESSAGE = "Failed to delete item" }
 
 local NOT_FOUND = 404
+local GONE = { NOT_FOUND = true, ENTITY_IS_DELETED = true } -- what the server calls a record that is not there
 
 ---@class tureen.optimistic.List
 ---@field rows table[]       what the list shows now
@@ -55,14 +56,42 @@ end
 function M.list(settings) return List(settings) end
 
 --- What kind of failure an error is: "noResponse", nothing came; "emptyResponse", an answer without a body; "undecodable", a body
---- that is no JSON; "refused", the server said why.
+--- that is not what was asked for; "refused", the server said why.
 ---@param err tureen.Error
 ---@return "noResponse"|"emptyResponse"|"undecodable"|"refused"
 function M.kind(err)
-  if type(err) ~= "table" or not err.status then return "noResponse" end
+  if type(err) ~= "table" or not (err.status or err.code == "badAnswer") then return "noResponse" end
   if type(err.errors) == "table" and #err.errors > 0 then return "refused" end
   if not call.given(err.body) or err.body == "" then return "emptyResponse" end
   return type(err.body) == "string" and "undecodable" or "refused"
+end
+
+-- What a dialogue says above the text, by kind, and what the text adds to it when the server has said nothing.
+local TITLES = {
+  noResponse = "No answer from the server", emptyResponse = "Empty answer from the server",
+  undecodable = "Unreadable answer from the server", refused = "Not deleted",
+}
+local REASONS = {
+  noResponse = "the server did not answer; try again when it can be reached",
+  emptyResponse = "the server answered without saying whether the item was deleted",
+  undecodable = "something other than the server answered, such as a sign-in page of the network",
+  refused = "the server refused without giving a reason",
+}
+
+--- What a dialogue shows: `{kind, title, message, reason}`. `title` depends on the kind of the failure; `message` is what
+--- `message(err)` gives; `reason` is the server's own text, else a sentence about the kind.
+---@param err tureen.Error
+---@return {kind: string, title: string, message: string, reason: string}
+function M.describe(err)
+  local kind, message = M.kind(err), M.message(err)
+  local reason = message ~= M.DEFAULT_MESSAGE and message or REASONS[kind]
+  return { kind = kind, title = TITLES[kind], message = message, reason = reason }
+end
+
+--- Whether a failure means that the record is not there any more. A page of a gateway with status 404 does not.
+local function says_gone(err)
+  local first = err.status == NOT_FOUND and type(err.errors) == "table" and err.errors[1]
+  return type(first) == "table" and GONE[first.errorCode] == true
 end
 
 --- What to tell the person: the server's first message, else a text that fits always.
@@ -112,7 +141,7 @@ local function delete(self, record)
   local marked, err = mark(self, record)
   local answer
   if marked then answer, err = client.del(self.settings.sobjectType, record.Id) end
-  local is_deleted = answer ~= nil or err.status == NOT_FOUND
+  local is_deleted = answer ~= nil or says_gone(err)
   -- A mark that cannot be taken away now does no harm: the next sync up finds that the record is gone.
   settle(self, record, is_deleted)
   if is_deleted then return core.null end
@@ -124,6 +153,12 @@ local function ended(self, record, value, err)
   if value ~= nil then return end
   reinstate(self, record)
   guard.invoke(self.settings.on_failure, M.message(err), err, record)
+end
+
+--- Passes the error of a deletion on; without any callback it is reported.
+local function tell_failure(self, failure, err, place)
+  if call.given(failure) then return guard.invoke(failure, err) end
+  if self.settings.on_failure == nil then calls.unhandled(err, place) end
 end
 
 local delete_record = call.define {
@@ -150,6 +185,7 @@ function List:delete(position, success, failure)
   check_callbacks("delete", success, failure)
   local record = self.rows[position]
   if record == nil or self.busy[record.Id] then return false end
+  local place = core.where()
   self.busy[record.Id], self.pending = true, self.pending + 1
   table.remove(self.rows, position)
   changed(self)
@@ -158,7 +194,7 @@ function List:delete(position, success, failure)
     if call.given(success) then guard.invoke(success) end
   end, function(err)
     ended(self, record, nil, err)
-    if call.given(failure) then guard.invoke(failure, err) end
+    tell_failure(self, failure, err, place)
   end)
   return true
 end

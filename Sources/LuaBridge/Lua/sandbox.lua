@@ -1,4 +1,4 @@
---- The embedded sandbox org, from behind: changes made by somebody else, faults, the org's clock, what was requested. For
+--- The embedded sandbox org, from behind: changes made by another client, faults, the org's clock, what was requested. For
 --- trying out, for samples and for tests.
 ---
 --- Works where the program around the script has such an org, as `tureen run` does; elsewhere every call fails with
@@ -39,7 +39,7 @@ define("create", { TYPE, FIELDS, AFTER })
 define("update", { TYPE, ID, FIELDS, AFTER })
 -- delete(type, id, [after,] ...): "OK"
 define("delete", { TYPE, ID, AFTER })
--- query(soql, ...): the records
+-- query(soql, ...): the records; of SELECT COUNT() their number
 define("query", { { "soql", "string" } })
 
 -- addFault(rule, ...): its id; {rules = {...}} adds several and gives a list

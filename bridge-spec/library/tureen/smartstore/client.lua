@@ -156,6 +156,17 @@ function client.getDatabaseSize() end
 ---@overload fun(storeConfig: boolean|tureen.StoreConfig): boolean|nil, tureen.Error
 function client.removeStore() end
 
+--- Registers the soups of userstore.json that are missing in the signed-in user's store. The first use of the store
+--- does so by itself.
+---@return string[]|nil soups  what success gets, inside a task
+---@return tureen.Error err  nil when it went well
+function client.setupUserStoreFromDefaultConfig() end
+
+--- The same with globalstore.json and the store all users share.
+---@return string[]|nil soups  what success gets, inside a task
+---@return tureen.Error err  nil when it went well
+function client.setupGlobalStoreFromDefaultConfig() end
+
 --- Lists the signed-in user's stores.
 ---@return tureen.StoreConfig[]|nil stores  what success gets, inside a task
 ---@return tureen.Error err  nil when it went well
