@@ -193,7 +193,6 @@ function tests.test_cursor_ends_call_the_error_callback_later()
   smartstore.moveCursorToNextPage(empty, never(), check("moveCursorToNextPage called while on last page"))
   smartstore.moveCursorToPreviousPage(first_page, never(),
     check("moveCursorToPreviousPage called while on first page"))
-  smartstore.moveCursorToPreviousPage(first_page) -- nobody to tell
   inside = false
 end
 

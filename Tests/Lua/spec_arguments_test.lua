@@ -34,7 +34,7 @@ local makers = {
     return timer
   end,
   ["tureen.Observer"] = function()
-    local observer = tureen.smartstore.observe("fail", function() end)
+    local observer = tureen.smartstore.observe("fail", function() end, function() end)
     observer:close()
     return observer
   end,

@@ -57,13 +57,17 @@ func readFile(at path: String) throws -> String {
     let result = try await runner.value(
       of: """
         local seen = {}
-        for _, place in ipairs { { false, "userSoup", "User", "down" }, { true, "globalSoup", "Global", "globalDown" } } do
-          local is_global, soup, word, sync = table.unpack(place)
+        local places = {
+          { false, "userSoup", "down", smartstore.setupUserStoreFromDefaultConfig, mobilesync.setupUserSyncsFromDefaultConfig },
+          { true, "globalSoup", "globalDown", smartstore.setupGlobalStoreFromDefaultConfig,
+            mobilesync.setupGlobalSyncsFromDefaultConfig },
+        }
+        for _, place in ipairs(places) do
+          local is_global, soup, sync, set_up_store, set_up_syncs = table.unpack(place)
           assert(await(smartstore.removeSoup, is_global, soup))
           assert(await(mobilesync.deleteSync, is_global, sync))
           local gone = { await(smartstore.soupExists, is_global, soup), await(mobilesync.hasSyncWithName, is_global, sync) }
-          local soups = assert(await(smartstore["setup" .. word .. "StoreFromDefaultConfig"]))
-          local syncs = assert(await(mobilesync["setup" .. word .. "SyncsFromDefaultConfig"]))
+          local soups, syncs = assert(await(set_up_store)), assert(await(set_up_syncs))
           local back = { await(smartstore.soupExists, is_global, soup), await(mobilesync.hasSyncWithName, is_global, sync) }
           seen[#seen + 1] = { gone, soups, syncs, back }
         end
