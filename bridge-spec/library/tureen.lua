@@ -184,7 +184,7 @@ local Task = {}
 ---@class tureen.Timer
 local Timer = {}
 
---- What every script needs: configuring, calls, polling, tasks, events, JSON.
+--- Functions for every script: configuration, calls, polling, tasks, events, JSON.
 ---@class tureen
 ---@field null any  JSON's null, a light userdata; true in a condition, so compare with ==
 ---@field onerror (fun(err: any, traceback: string))?  gets uncaught errors: of callbacks, of tasks, of failed calls without an error callback; nil: they go to stderr and the run fails
@@ -206,7 +206,8 @@ local Timer = {}
 ---@field optimistic tureen.optimistic
 local tureen = { json = {} }
 
---- Before the first use of a store or a sync; raises afterwards, and in restricted scripts.
+--- Sets the home, the org and so on, before the first use of a store or a sync; raises afterwards, and in restricted
+--- scripts.
 ---@param options tureen.Settings
 function tureen.configure(options) end
 
@@ -220,14 +221,14 @@ function tureen.configure(options) end
 ---@return integer? id  for tureen.cancel
 function tureen.exec(success, failure, service, action, args) end
 
---- Runs the callbacks that wait, asleep at most so long for the first one.
+--- Runs the callbacks that are waiting; sleeps at most this long for the first one.
 ---@param timeoutMs number?
 ---@return integer delivered
 function tureen.poll(timeoutMs) end
 
---- Polls until nothing is pending; with a function, runs that as a task first: what it returns follows ok, and an error
---- in it comes back as it was raised, unreported: look at ok, or use tureen.main. A task that waits all the same, but
---- for an event, is an error of code stillWaiting: tureen.onerror gets it.
+--- Polls until nothing is pending. A function is run as a task first: its results follow `ok`; an error in it is
+--- returned, not reported, so look at `ok` or use tureen.main. A task that still waits at the end, except for an event,
+--- is an error of code stillWaiting, which tureen.onerror gets.
 ---@param main function?
 ---@param ... any
 ---@return boolean ok
@@ -235,51 +236,52 @@ function tureen.poll(timeoutMs) end
 ---@return any traceback  of an error that main raised; else main's second result
 function tureen.run(main, ...) end
 
---- Runs a whole program: main as a task, then everything that is pending. An error is reported on stderr with the
---- traceback of where it happened, or given to tureen.onerror, and the program ends with exit status 1; an error of a
---- callback that was reported already sets the status, too. main may return an exit status from 0 to 255; false means
---- 1, and so does nil with an error. With status 0 the function returns, else the state is closed and the program ends,
---- in stock Lua as under `tureen run`. Inside a program that embeds Lua, use tureen.run, which ends nothing.
+--- Runs a whole program: the function as a task, then everything that is pending. An error is reported on stderr with
+--- the traceback of where it happened, or passed to tureen.onerror, and the program ends with exit status 1. An error
+--- of a callback that was reported already sets the status, too. The function may return an exit status from 0 to 255;
+--- false means 1, and so does nil with an error. With status 0 tureen.main returns; otherwise it closes the state and
+--- ends the program, in stock Lua as under `tureen run`. In a program that embeds Lua, use tureen.run, which ends
+--- nothing.
 ---@param main function
 ---@param ... any
 function tureen.main(main, ...) end
 
---- A descriptor that is readable while poll would deliver something.
+--- Returns a descriptor that is readable while poll would deliver something.
 ---@return integer descriptor  readable while poll would deliver; neither read nor close it
 function tureen.fd() end
 
---- How many calls will still be answered.
+--- Counts the calls that are still to be answered.
 ---@return integer count  calls still to be answered
 function tureen.pending() end
 
---- Runs fn as a coroutine of its own. An error in it goes to those who await it, else to tureen.onerror.
+--- Runs fn as a coroutine of its own. An error in it goes to the tasks that await it, else to tureen.onerror.
 ---@param fn function
 ---@param ... any
 ---@return tureen.Task
 function tureen.async(fn, ...) end
 
---- Calls fn with callbacks of its own and waits for the answer; or waits for a task. With a function that waits itself,
---- as sleep does, it is fn(...).
+--- Calls fn with callbacks of its own and waits for the answer, or waits for a task. For a function that waits itself,
+--- such as sleep, it is fn(...).
 ---@param fn function|tureen.Task
 ---@param ... any
 ---@return any value
 ---@return tureen.Error err  nil when it went well
 function tureen.await(fn, ...) end
 
---- Waits for all of them: their values in a list; at the first failure nil and that error.
+--- Waits for all elements and returns their values in a list; at the first failure nil and that error.
 ---@param list (tureen.Task|function|table)[]  tasks, functions to run, or {fn, ...} as await takes them
 ---@return any[]? values
 ---@return tureen.Error err  nil when it went well
 function tureen.all(list) end
 
---- Waits for the first that ends.
+--- Waits for the first element that ends.
 ---@param list (tureen.Task|function|table)[]
 ---@return any value
 ---@return tureen.Error err  nil when it went well
 ---@return integer position
 function tureen.race(list) end
 
---- As await, but for ms milliseconds at most: then what runs is cancelled and the error has the code "timeout".
+--- Awaits for at most ms milliseconds; after that it cancels the call and the error has the code "timeout".
 ---@param ms number
 ---@param fn function|tureen.Task
 ---@param ... any
@@ -307,22 +309,22 @@ function tureen.after(ms, fn) end
 ---@return tureen.Error err  nil when it went well
 function tureen.waitEvent(name, filter, ms) end
 
---- Gives up a call: a sync stops, a request is broken off; it is answered all the same.
+--- Gives up a call: a sync stops, a request is aborted. The call is still answered.
 ---@param id integer?  what the function that made the call returned; nil, of a call that was refused, does nothing
 function tureen.cancel(id) end
 
---- Marks a table as an array, so that it stays one when it is empty; without one, a new table.
+--- Marks a table as an array, so that it stays one when it is empty; without a table it makes a new one.
 ---@generic T: table
 ---@param t T?
 ---@return T
 function tureen.array(t) end
 
---- The value as JSON text.
+--- Returns the value as JSON text.
 ---@param value any
 ---@return string text
 function tureen.json.encode(value) end
 
---- The value of JSON text, or nil and an error.
+--- Parses JSON text; nil and an error if it is not valid.
 ---@param text string
 ---@return any value
 ---@return tureen.Error err  nil when it went well; code invalidJSON, with its offset
@@ -338,30 +340,30 @@ function tureen.on(type, listener) end
 ---@param listener fun(detail: any)
 function tureen.once(type, listener) end
 
---- Ends what on or once began.
+--- Removes a listener that on or once added.
 ---@param type string
 ---@param listener fun(detail: any)
 function tureen.off(type, listener) end
 
---- Whether it runs, has returned or has raised.
+--- Returns whether the task is running, has returned or has raised.
 ---@return "running"|"done"|"failed"
 function Task:status() end
 
---- What it waits for ends with nil and an error of code "cancelled", and so does all it waits for later.
+--- Ends what the task waits for, now and later, with nil and an error of code "cancelled".
 function Task:cancel() end
 
---- True once cancel was called while it ran.
+--- Returns true if cancel was called while the task ran.
 ---@return boolean
 function Task:is_cancelled() end
 
---- The function is not called any more.
+--- Cancels the timer: its function is not called.
 function Timer:cancel() end
 
---- What a script may want to know before it begins.
+--- Checks to make before a script begins.
 ---@class tureen.bootstrap
 local bootstrap = {}
 
---- Whether the org answers now, be it with a refusal.
+--- Returns whether the org answers, even if it refuses the request.
 ---@param success (fun(isOnline: boolean): any)?
 ---@param failure tureen.Failure?
 ---@return boolean|nil isOnline  what success gets, inside a task
@@ -377,7 +379,7 @@ local document = {}
 ---@param listener fun(event: {type: string, detail: any})
 function document.addEventListener(type, listener) end
 
---- Ends what addEventListener began.
+--- Removes a listener that addEventListener added.
 ---@param type string
 ---@param listener fun(event: {type: string, detail: any})
 function document.removeEventListener(type, listener) end
@@ -392,12 +394,12 @@ function document.on(type, listener) end
 ---@param listener fun(detail: any)
 function document.once(type, listener) end
 
---- Ends what on or once began.
+--- Removes a listener that on or once added.
 ---@param type string
 ---@param listener fun(detail: any)
 function document.off(type, listener) end
 
---- Says whether there is a network, for scripts that know better: `online` or `offline` when that is a change.
+--- Tells the library whether there is a network; sends `online` or `offline` if that is a change.
 ---@param isOnline boolean
 function document.setOnline(isOnline) end
 
@@ -407,7 +409,7 @@ function document.setOnline(isOnline) end
 ---@field description string
 ---@field isError boolean
 
---- What start pages tell each other, and the functions of tureen.document.
+--- Status events of start pages, and the functions of tureen.document.
 ---@class tureen.event: tureen.document
 ---@field EVENT table<string, tureen.event.Status>  AUTHENTICATING, STARTING, OFFLINE
 local event = {}
@@ -422,7 +424,7 @@ function event.sendStatusEvent(status) end
 ---@field timing boolean  true: a line on stderr for each answer, with the ms it took
 local exec = {}
 
---- Calls an action as the plug-ins' modules do.
+--- Calls an action in the form that the plug-ins' modules use.
 ---@param pluginVersion string
 ---@param success tureen.Success?
 ---@param error tureen.Failure?
@@ -513,15 +515,15 @@ function keyvalue.stores(success, failure) end
 ---@class tureen.logger
 local logger = {}
 
---- What is shown: a level shows its own lines and those of the levels before it. At first it is "info".
+--- Sets which lines are shown: those of this level and of the more severe ones. The default is "info".
 ---@param level tureen.logger.Level
 function logger.setLogLevel(level) end
 
---- The level that is set.
+--- Returns the level.
 ---@return tureen.logger.Level
 function logger.getLogLevel() end
 
---- Writes a line when its level is shown.
+--- Writes a line if its level is shown.
 ---@param level tureen.logger.Level
 ---@param message any
 function logger.log(level, message) end
@@ -534,7 +536,7 @@ function logger.logToConsole(message) end
 ---@param message any
 function logger.logError(message) end
 
---- The URL with `[redacted]` for the values of the named parameters, in its query and behind its `#`.
+--- Replaces the values of the named parameters by `[redacted]`, in the URL's query and behind its `#`.
 ---@param url string
 ---@param names string|string[]
 ---@return string
@@ -802,13 +804,13 @@ function mobilesync.markDeleted(soupName, entry, success, failure) end
 ---@overload fun(storeConfig: boolean|tureen.StoreConfig, soupName: string, entry: table, success: (fun(entry: table): any)?, failure: tureen.Failure?): integer?
 function mobilesync.unmark(soupName, entry, success, failure) end
 
---- The function behind `options.resolver` of syncs with mergeMode MERGE: it gets a conflict and gives the record as it
---- shall be, "local", "server", or "skip" or nil, which leave it; it may await. nil takes it away.
+--- Registers the function behind `options.resolver` of syncs with mergeMode MERGE. It gets a conflict and returns the
+--- record to keep, "local", "server", or "skip" or nil to leave the conflict; it may await. nil removes the function.
 ---@param name string
 ---@param resolver (fun(conflict: tureen.SyncConflict): table|string|nil)?
 function mobilesync.registerResolver(name, resolver) end
 
---- The functions behind targets `{type = "custom", luaImpl = name}`; nil takes them away.
+--- Registers the functions behind targets `{type = "custom", luaImpl = name}`; nil removes them.
 ---@param name string
 ---@param implementation tureen.CustomTarget?
 function mobilesync.registerTarget(name, implementation) end
@@ -829,19 +831,20 @@ function mobilesync.registerTarget(name, implementation) end
 ---@class tureen.network
 local network = {}
 
---- A request with the org's session. The model's ten positions are taken as well (callbacks third and fourth).
+--- Sends a request with the org's session. The ten positional parameters of the plug-ins work as well (callbacks third
+--- and fourth).
 ---@param options tureen.RequestOptions
 ---@param success (fun(body: any): any)?
 ---@param failure tureen.Failure?
 ---@return integer? id
 function network.sendRequest(options, success, failure) end
 
---- The bytes of a binary result.
+--- Decodes a binary result.
 ---@param result {encodedBody: string, contentType: string}
 ---@return string
 function network.bytes(result) end
 
---- Who is signed in to the org, and with what.
+--- The session: who is signed in, and with which tokens.
 ---@class tureen.oauth
 local oauth = {}
 
@@ -870,7 +873,7 @@ function oauth.logoutCurrentUser(success, failure) end
 ---@return integer? id  for tureen.cancel
 function oauth.getAppHomeUrl(success, failure) end
 
---- The same as logoutCurrentUser.
+--- Does the same as logoutCurrentUser.
 ---@param success (fun(ok: "OK"): any)?
 ---@param failure tureen.Failure?
 ---@return integer? id  for tureen.cancel
@@ -966,11 +969,11 @@ function react_util.timeoutPromiser(ms) end
 ---@field contains string?  text in the query or the body
 ---@field times integer?  how often at most
 
---- The embedded sandbox org, from behind. Works under `tureen run`; elsewhere every call fails with `unknownService`.
+--- Control of the embedded sandbox org. Works under `tureen run`; elsewhere every call fails with `unknownService`.
 ---@class tureen.sandbox
 local sandbox = {}
 
---- Another client creates a record; its id, "OK" when it becomes visible later.
+--- Creates a record as another client would; its id, "OK" if it becomes visible later.
 ---@param type string
 ---@param fields table
 ---@param after tureen.sandbox.Moment?
@@ -980,7 +983,7 @@ local sandbox = {}
 ---@overload fun(type: string, fields: table, success: (fun(payload: any): any)?, failure: tureen.Failure?): integer?
 function sandbox.create(type, fields, after, success, failure) end
 
---- Another client changes a record.
+--- Changes a record as another client would.
 ---@param type string
 ---@param id string
 ---@param fields table
@@ -991,7 +994,7 @@ function sandbox.create(type, fields, after, success, failure) end
 ---@overload fun(type: string, id: string, fields: table, success: (fun(payload: any): any)?, failure: tureen.Failure?): integer?
 function sandbox.update(type, id, fields, after, success, failure) end
 
---- Another client deletes a record.
+--- Deletes a record as another client would.
 ---@param type string
 ---@param id string
 ---@param after tureen.sandbox.Moment?
@@ -1001,40 +1004,40 @@ function sandbox.update(type, id, fields, after, success, failure) end
 ---@overload fun(type: string, id: string, success: (fun(payload: any): any)?, failure: tureen.Failure?): integer?
 function sandbox.delete(type, id, after, success, failure) end
 
---- The records the org has, past its session and its faults; of SELECT COUNT() their number.
+--- Returns the records of a query, without a session and without faults; for SELECT COUNT() their number.
 ---@param soql string
 ---@param success (fun(payload: any): any)?
 ---@param failure tureen.Failure?
 ---@return integer? id  for tureen.cancel
 function sandbox.query(soql, success, failure) end
 
---- Adds a rule, or several; its id, or a list of them.
+--- Adds a fault rule, or several; returns its id, or a list of ids.
 ---@param rule tureen.sandbox.Rule|{rules: tureen.sandbox.Rule[]}
 ---@param success (fun(payload: any): any)?
 ---@param failure tureen.Failure?
 ---@return integer? id  for tureen.cancel
 function sandbox.addFault(rule, success, failure) end
 
---- Whether there was such a rule.
+--- Removes a rule; returns whether it existed.
 ---@param id integer
 ---@param success (fun(payload: any): any)?
 ---@param failure tureen.Failure?
 ---@return integer? id  for tureen.cancel
 function sandbox.removeFault(id, success, failure) end
 
---- The rules and the seed.
+--- Lists the rules and the seed.
 ---@param success (fun(payload: any): any)?
 ---@param failure tureen.Failure?
 ---@return integer? id  for tureen.cancel
 function sandbox.faults(success, failure) end
 
---- Takes all rules away.
+--- Removes all rules.
 ---@param success (fun(payload: any): any)?
 ---@param failure tureen.Failure?
 ---@return integer? id  for tureen.cancel
 function sandbox.clearFaults(success, failure) end
 
---- Counts and chance begin again.
+--- Restarts the counts of all rules and the random numbers.
 ---@param seed integer?
 ---@param success (fun(payload: any): any)?
 ---@param failure tureen.Failure?
@@ -1042,13 +1045,13 @@ function sandbox.clearFaults(success, failure) end
 ---@overload fun(success: (fun(payload: any): any)?, failure: tureen.Failure?): integer?
 function sandbox.resetFaults(seed, success, failure) end
 
---- Every kind with its parameters.
+--- Lists every kind of fault with its parameters.
 ---@param success (fun(payload: any): any)?
 ---@param failure tureen.Failure?
 ---@return integer? id  for tureen.cancel
 function sandbox.faultKinds(success, failure) end
 
---- What the org was asked, oldest first.
+--- Lists the requests that the org received, oldest first.
 ---@param filter {since: integer?, method: string?, path: string?, fault: string?}?
 ---@param success (fun(payload: any): any)?
 ---@param failure tureen.Failure?
@@ -1056,13 +1059,13 @@ function sandbox.faultKinds(success, failure) end
 ---@overload fun(success: (fun(payload: any): any)?, failure: tureen.Failure?): integer?
 function sandbox.requests(filter, success, failure) end
 
---- Forgets what the org was asked.
+--- Clears the log of requests.
 ---@param success (fun(payload: any): any)?
 ---@param failure tureen.Failure?
 ---@return integer? id  for tureen.cancel
 function sandbox.clearRequests(success, failure) end
 
---- The org's time, in seconds since 1970 UTC.
+--- Reads, moves or holds the org's clock, in seconds since 1970 UTC.
 ---@param change {hold: boolean?, advance: integer?, set: integer?}?
 ---@param success (fun(payload: any): any)?
 ---@param failure tureen.Failure?
@@ -1070,19 +1073,19 @@ function sandbox.clearRequests(success, failure) end
 ---@overload fun(success: (fun(payload: any): any)?, failure: tureen.Failure?): integer?
 function sandbox.clock(change, success, failure) end
 
---- Every access token ends.
+--- Ends every access token.
 ---@param success (fun(payload: any): any)?
 ---@param failure tureen.Failure?
 ---@return integer? id  for tureen.cancel
 function sandbox.expireSessions(success, failure) end
 
---- Every open query locator is forgotten.
+--- Expires every open query locator.
 ---@param success (fun(payload: any): any)?
 ---@param failure tureen.Failure?
 ---@return integer? id  for tureen.cancel
 function sandbox.expireLocators(success, failure) end
 
---- One token ends.
+--- Revokes one token.
 ---@param token string
 ---@param success (fun(payload: any): any)?
 ---@param failure tureen.Failure?
@@ -1113,7 +1116,7 @@ function sdkinfo.registerAppFeature(feature, success, failure) end
 ---@return integer? id  for tureen.cancel
 function sdkinfo.unregisterAppFeature(feature, success, failure) end
 
---- The accounts the host has: one, when a user is signed in.
+--- The accounts of the host: one if a user is signed in.
 ---@class tureen.sfaccountmanager
 local sfaccountmanager = {}
 
@@ -1285,7 +1288,7 @@ function smartstore.runSmartQuery(querySpec, success, failure) end
 ---@overload fun(storeConfig: boolean|tureen.StoreConfig, cursor: tureen.Cursor, index: integer, success: (fun(cursor: tureen.Cursor): any)?, failure: tureen.Failure?): integer?
 function smartstore.moveCursorToPageIndex(cursor, index, success, failure) end
 
---- The cursor on the next page; an error on the last one.
+--- Moves the cursor to the next page; an error on the last one.
 ---@param cursor tureen.Cursor
 ---@param success (fun(cursor: tureen.Cursor): any)?
 ---@param failure tureen.Failure?
@@ -1293,7 +1296,7 @@ function smartstore.moveCursorToPageIndex(cursor, index, success, failure) end
 ---@overload fun(storeConfig: boolean|tureen.StoreConfig, cursor: tureen.Cursor, success: (fun(cursor: tureen.Cursor): any)?, failure: tureen.Failure?): integer?
 function smartstore.moveCursorToNextPage(cursor, success, failure) end
 
---- The cursor on the page before; an error on the first one.
+--- Moves the cursor to the previous page; an error on the first one.
 ---@param cursor tureen.Cursor
 ---@param success (fun(cursor: tureen.Cursor): any)?
 ---@param failure tureen.Failure?
@@ -1309,7 +1312,7 @@ function smartstore.moveCursorToPreviousPage(cursor, success, failure) end
 ---@overload fun(storeConfig: boolean|tureen.StoreConfig, cursor: tureen.Cursor, success: (fun(ok: "OK"): any)?, failure: tureen.Failure?): integer?
 function smartstore.closeCursor(cursor, success, failure) end
 
---- Tells of committed changes until it is closed; need not be kept, and is not pending.
+--- Reports committed changes until it is closed. The observer need not be kept, and does not count as pending.
 ---@param soupNameOrQuerySpec string|tureen.QuerySpec
 ---@param callback fun(change: tureen.Change)
 ---@param error tureen.Failure?
@@ -1376,7 +1379,7 @@ function smartstore.removeAllStores(success, failure) end
 ---@return integer? id  for tureen.cancel
 function smartstore.removeAllGlobalStores(success, failure) end
 
---- All entries of a soup, ordered by a path.
+--- Builds a query for all entries of a soup, ordered by a path.
 ---@param path string?
 ---@param order ("ascending"|"descending")?
 ---@param pageSize integer?
@@ -1384,7 +1387,7 @@ function smartstore.removeAllGlobalStores(success, failure) end
 ---@return tureen.QuerySpec
 function smartstore.buildAllQuerySpec(path, order, pageSize, selectPaths) end
 
---- Entries whose path has this value. Mind the order: the page size stands before the order.
+--- Builds a query for entries whose path has this value. Note the order: the page size stands before the order.
 ---@param path string?
 ---@param matchKey any
 ---@param pageSize integer?
@@ -1394,7 +1397,7 @@ function smartstore.buildAllQuerySpec(path, order, pageSize, selectPaths) end
 ---@return tureen.QuerySpec
 function smartstore.buildExactQuerySpec(path, matchKey, pageSize, order, orderPath, selectPaths) end
 
---- Entries between two values, both included; a missing one is no bound.
+--- Builds a query for entries between two values, both included; a missing value is no bound.
 ---@param path string?
 ---@param beginKey any
 ---@param endKey any
@@ -1405,7 +1408,7 @@ function smartstore.buildExactQuerySpec(path, matchKey, pageSize, order, orderPa
 ---@return tureen.QuerySpec
 function smartstore.buildRangeQuerySpec(path, beginKey, endKey, order, pageSize, orderPath, selectPaths) end
 
---- Entries like a text, with % and _ as wild cards.
+--- Builds a query for entries like a text, with % and _ as wild cards.
 ---@param path string?
 ---@param likeKey string?
 ---@param order ("ascending"|"descending")?
@@ -1415,7 +1418,7 @@ function smartstore.buildRangeQuerySpec(path, beginKey, endKey, order, pageSize,
 ---@return tureen.QuerySpec
 function smartstore.buildLikeQuerySpec(path, likeKey, order, pageSize, orderPath, selectPaths) end
 
---- Entries that match a full-text expression in a path, or anywhere when it is nil.
+--- Builds a full-text query in a path, or in all paths if it is nil.
 ---@param path string?
 ---@param matchKey any
 ---@param order ("ascending"|"descending")?
@@ -1425,27 +1428,27 @@ function smartstore.buildLikeQuerySpec(path, likeKey, order, pageSize, orderPath
 ---@return tureen.QuerySpec
 function smartstore.buildMatchQuerySpec(path, matchKey, order, pageSize, orderPath, selectPaths) end
 
---- Rows of a smart SQL statement.
+--- Builds a query from a smart SQL statement.
 ---@param smartSql string
 ---@param pageSize integer?
 ---@return tureen.QuerySpec
 function smartstore.buildSmartQuerySpec(smartSql, pageSize) end
 
---- Words as a person typed them, made into a key for a match query: every one has to occur, none is taken for an
+--- Turns words that a person typed into a key for a match query: every word has to occur, none is taken for an
 --- operator.
 ---@param words string
 ---@return string key
 function smartstore.quoteMatch(words) end
 
---- All of it, as a table.
+--- Returns the whole record as a table.
 ---@return table record  all of it
 function Record:table() end
 
---- Its JSON text.
+--- Returns the JSON text.
 ---@return string text  as JSON; what tostring and tureen.json.encode give, too
 function Record:text() end
 
---- Its callback is not called again. Safe twice; `local o <close> = ...` does it at the end of a block.
+--- Stops the callback. May be called twice; `local o <close> = ...` calls it at the end of a block.
 function Observer:close() end
 
 return tureen
