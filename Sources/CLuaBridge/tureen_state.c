@@ -142,6 +142,7 @@ static int run(lua_State *L, script *s, tureen_bytes *error) {
   if (tureen_meter_of(L) != NULL) tureen_meter_start(tureen_meter_of(L));
   if (bridge == NULL || !lua_checkstack(L, 4)) return 1;
   bridge->owner = TUREEN_OWNER_RUN;
+  bridge->exit_status = -1;
   lua_pushcfunction(L, describe);
   lua_pushcfunction(L, run_protected);
   lua_pushlightuserdata(L, s);

@@ -82,6 +82,12 @@ import Testing
     #expect(outcome == .done)
   }
 
+  @Test func main_thatFailed_leavesTheNextScriptOfTheStateAlone() throws {
+    let state = try ScriptState(host: FakeHost())
+    #expect(state.run(text: Self.prelude + "tureen.main(function() return 3 end)") == .exited(status: 3))
+    #expect(state.run(text: Self.prelude + "tureen.main(function() return 0 end)") == .done)
+  }
+
   @Test func main_misuse_raises() throws {
     let text = message(try run("tureen.main('x')"))
     #expect(text.contains("main: argument 1 'main' must be a function, got string"))

@@ -140,7 +140,7 @@ end, function(self, options)
   local config = setting(self, "config", options)
   local is_cache = config and (config.type == "cache" or setting(self, "cacheMode", options) == CACHE_MODE.CACHE_ONLY)
   if is_cache and not (setting(self, "cache", options) and type(config.cacheQuery) == "table") then
-    call.misuse("fetch: the cache is asked, but there is no 'cache' or no 'config.cacheQuery'")
+    call.misuse("fetch: reading the cache needs a 'cache' and a 'config.cacheQuery'")
   end
 end)
 

@@ -117,7 +117,7 @@ method("fetch", { OPTIONS }, function(self, options)
   local data, err = run(self, "read", self.attributes, options)
   if data == nil then return nil, err end
   if data == core.null then
-    return nil, call.new_error("notFound", ("there is no record %s in the cache"):format(tostring(self.id)))
+    return nil, call.new_error("notFound", ("record %s is not in the cache"):format(tostring(self.id)))
   end
   return self:set(data)
 end, function(self, options)
