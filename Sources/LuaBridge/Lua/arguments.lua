@@ -1,16 +1,16 @@
---- What the plug-ins' functions accept: the store config in front, optional arguments, the callbacks at the end.
+--- The calling rules of the plug-ins' functions: a store config in front, optional arguments, callbacks at the end.
 local core = ...
 local calls = core.import "calls"
 
 local M = {}
 
---- function -> {start = function(success, error, ...), is_sync = boolean}: how `await` calls it.
+--- function -> {start = function(success, error, ...), is_sync = boolean}: the way `await` calls it.
 M.starters = setmetatable({}, { __mode = "k" })
 
---- function -> what `define` was given, for those who make another function of it.
+--- function -> the spec that `define` got, for modules that derive another function from it.
 M.specs = setmetatable({}, { __mode = "k" })
 
---- The type of a value as error messages name it.
+--- Returns the type of a value as error messages name it.
 function M.type_name(value)
   if value == core.null then return "null" end
   if core.is_array(value) then return "array" end
@@ -73,7 +73,7 @@ local function is_soup_or_spec(value)
   return is_string(value) or (is_table(value) and rawget(value, "queryType") ~= nil)
 end
 
---- kind -> {how it is called in messages, test, test of each element}
+--- kind -> {its name in messages, test, test of each element}
 local kinds = {
   string = { "a string", is_string },
   integer = { "an integer", is_integer },
@@ -93,7 +93,7 @@ local kinds = {
   id_or_name = { "a sync id or a sync name", function(value) return is_string(value) or is_integer(value) end },
 }
 
---- The value to send, checked; nil for an optional one that is nil or null.
+--- Checks a value and returns it as it is sent; nil for an optional one that is nil or null.
 local function check(caller, position, param, value)
   local name, kind, is_optional = param[1], kinds[param[2]], param.optional
   if is_optional and (value == nil or value == core.null) then return nil end
@@ -121,7 +121,7 @@ local function config_from_table(caller, value)
   return { isGlobalStore = is_global, storeName = name }
 end
 
---- The store a call means, and how many arguments said so (0 or 1).
+--- Reads which store a call means; the second result is the number of arguments that say so (0 or 1).
 local function read_config(caller, given, is_needed)
   local value = given[1]
   if given.n == 0 and not is_needed then return { isGlobalStore = false }, 0 end
@@ -138,7 +138,7 @@ local function read_config(caller, given, is_needed)
   return { isGlobalStore = false }, 0
 end
 
---- Where the callbacks begin: at the first function, else behind the last parameter.
+--- Returns the position of the first callback: the first function, else the place behind the last parameter.
 local function callbacks_at(given, shift, params)
   local count = #params
   for i = shift + 1, math.min(given.n, shift + count) do
@@ -153,7 +153,7 @@ local function check_callback(caller, position, name, value)
   return value
 end
 
---- Checks what stands before position `stop` against the parameters; the values in order, nil for what is missing.
+--- Checks the arguments before position `stop` against the parameters; returns the values in order, nil for a missing one.
 local function read_parameters(spec, given, shift, stop)
   local values = {}
   for i, param in ipairs(spec.params) do
@@ -209,7 +209,7 @@ function M.define(spec)
   return call
 end
 
---- A `send` for the common case: one action whose keys are the store's and `keys`, in the order of the parameters.
+--- Makes a `send` for the common case: one action whose keys are the store's and `keys`, in the order of the parameters.
 function M.action(service, action, keys)
   return function(success, failure, config, values, caller)
     local args = config

@@ -35,7 +35,7 @@ local function cancelled_error()
   return calls.new_error("cancelled", "the task was cancelled")
 end
 
---- What a task that raised gives those who wait for it: an error table, with the traceback.
+--- Makes the error table that a raising task gives to the tasks that wait for it, with the traceback.
 local function as_error(err, traceback)
   if not core.is_error(err) then
     err = calls.new_error("raised", tostring(err), { value = err })
@@ -54,7 +54,7 @@ local function finish(task, state, outcome)
   return waiting ~= nil
 end
 
---- Its error goes to those who wait for it; without one, to `tureen.onerror`.
+--- Passes a task's error to the tasks that wait for it; without one, to `tureen.onerror`.
 local function fail(thread, task, err)
   local traceback = core.traceback(thread)
   local closed, second = coroutine.close(thread)
@@ -64,7 +64,7 @@ local function fail(thread, task, err)
   if not closed and second ~= err then guard.report(second, traceback) end
 end
 
---- Runs a coroutine on until it waits again or ends.
+--- Resumes a coroutine until it waits again or ends.
 local function step(thread, ...)
   local task = task_of[thread]
   local results = table.pack(coroutine.resume(thread, ...))
@@ -72,7 +72,7 @@ local function step(thread, ...)
   if task and coroutine.status(thread) == "dead" then finish(task, "done", table.pack(table.unpack(results, 2, results.n))) end
 end
 
---- A task that has not begun. `start(task, ...)` begins it: `fn(...)` runs up to its first `await`.
+--- Makes a task that has not begun. `start(task, ...)` begins it: `fn(...)` runs up to its first `await`.
 ---@param fn function
 ---@return tureen.Task
 function M.create(fn)
@@ -83,7 +83,7 @@ function M.create(fn)
   return task
 end
 
---- Drops the interest in how a task ends, and in the tasks it waits for.
+--- Stops reporting how a task ends, and the tasks it waits for.
 ---@param task tureen.Task
 function M.abandon(task)
   if not unfinished[task] then return end
@@ -106,7 +106,7 @@ function M.async(fn, ...)
   return task
 end
 
---- Runs `main` as a task, then what is pending.
+--- Runs `main` as a task, then polls until nothing is pending.
 ---@return tureen.Task task, boolean ok, any err  what `calls.run` returned
 local function run_task(caller, main, ...)
   if type(main) ~= "function" then
@@ -118,8 +118,8 @@ local function run_task(caller, main, ...)
   return task, calls.run(function() M.start(task, table.unpack(given, 1, given.n)) end, caller)
 end
 
---- Polls until nothing is pending, as `calls.run` does; with a function, that runs as a task first. An error in it is what comes
---- back: `tureen.onerror` does not get it.
+--- Polls until nothing is pending, as `calls.run` does. A function is run as a task first; an error in it is returned, and
+--- `tureen.onerror` does not get it.
 ---@param main function?
 ---@return boolean ok
 ---@return any result  what `main` returned, or the error; as `main` raised it, when that was it
@@ -132,7 +132,7 @@ function M.run(main, ...)
   return ok, err
 end
 
---- The exit status that the results of a program's function mean; raises when it is none.
+--- Converts the first result of a program's function to an exit status; raises if it is out of range.
 local function exit_status(result)
   if result == false then return FAILED end
   if math.type(result) ~= "integer" then return 0 end
@@ -148,11 +148,11 @@ local function leave(status, err)
   error(err, 0) -- a prompt, or a program that takes `os.exit` away
 end
 
---- Runs a whole program: `main` as a task, as `run` does, and then everything that is pending. What goes wrong is reported on
---- stderr with the traceback of where it happened, or given to `tureen.onerror`, and the program ends with exit status 1.
+--- Runs a whole program: `main` as a task, as `run` does, and then everything that is pending. An error is reported on stderr
+--- with the traceback of where it happened, or passed to `tureen.onerror`, and the program ends with exit status 1.
 ---
 --- `main` may return an exit status from 0 to 255; false is 1, and so is nil with an error, which is reported. With status 0
---- this returns. For programs of their own: inside another program `run` gives the error back and ends nothing.
+--- this returns. In a program that embeds Lua, use `run`: it returns the error and ends nothing.
 ---@param main fun(...): any
 function M.main(main, ...)
   local task, ok, err = run_task("main", main, ...)
@@ -185,7 +185,7 @@ function Task:cancel()
   calls.defer(wait.settle, nil, cancelled_error())
 end
 
---- Calls `tell(...)` with what the task returned, or with nil and its error: now when it has ended, else when it does.
+--- Calls `tell(...)` with the task's results, or with nil and its error: at once if it has ended, else when it ends.
 ---@param task tureen.Task
 ---@param tell function
 function M.when_ended(task, tell)
@@ -198,13 +198,13 @@ function M.is_task(value)
   return getmetatable(value) == Task
 end
 
---- The error of a sync that was stopped.
+--- Makes the error of a sync that was stopped.
 function M.stopped(state)
   local name = type(state.name) == "string" and (" '" .. state.name .. "'") or ""
   return calls.new_error("stopped", "the sync" .. name .. " was stopped", { domain = "sync", sync = state })
 end
 
---- The callbacks an awaited call gets. `settle(value, err)` is called once.
+--- Makes the callbacks of an awaited call. `settle(value, err)` is called once.
 local function callbacks(settle, is_sync)
   local function success(value)
     if is_sync and type(value) == "table" then
@@ -294,7 +294,7 @@ function M.waits_itself(fn)
   waits_itself[fn] = true
 end
 
---- Whether a task waits for an event, itself or through tasks: as little as a listener is it something to wait for.
+--- Returns whether a task waits for an event, itself or through other tasks. Like a listener, it does not keep `run` waiting.
 local function is_listening(task, seen)
   local wait = wait_of[task.thread]
   if wait == nil or seen[task] then return false end
@@ -316,7 +316,7 @@ local function still_waiting(task)
   return err
 end
 
---- Nothing is pending: reports the tasks that wait all the same, each once.
+--- Reports the tasks that still wait although nothing is pending, each once.
 calls.on_idle = function()
   local list = {}
   for task in pairs(unfinished) do

@@ -26,7 +26,7 @@ local deferred, first, last = {}, 1, 0 -- functions to run at the next poll
 local latest = 0                     -- the id of the newest call
 local polling = false
 
---- An error value of the domain `bridge`.
+--- Makes an error of the domain `bridge`.
 ---@return tureen.Error
 function M.new_error(code, message, extra)
   local err = { domain = "bridge", code = code, message = message, retryable = false }
@@ -46,18 +46,18 @@ local function unanswered()
   return live + (last - first + 1)
 end
 
---- How many calls will still be answered, timers counted as well.
+--- Counts the calls that are still to be answered, and the timers.
 function M.pending()
   return unanswered() + timers.count()
 end
 
---- The id of the newest call; ids only grow.
+--- Returns the id of the newest call; ids only grow.
 function M.last_id()
   return latest
 end
 
---- Gives up a call as far as that can be done: a sync stops at its next page, a request is broken off, and the call is
---- answered all the same. Nothing happens when it was answered already.
+--- Gives up a call: a sync stops at its next page, a request is aborted. The call is still answered. Does nothing if it was
+--- answered already.
 ---@param id integer?  what `exec`, or the function that made the call, returned; nil, of a call that was refused, does nothing
 function M.cancel(id)
   if id == nil or id == core.null then return end
@@ -85,7 +85,7 @@ local function check_string(position, name, value)
   end
 end
 
---- The one object an action gets. The plug-ins' form, a list that starts with their version, is taken as well.
+--- Returns the object with an action's arguments. The plug-ins' form, a list that starts with their version, works as well.
 local function unwrap(args)
   if args == nil or args == core.null then return {} end
   if type(args) ~= "table" then
@@ -103,13 +103,13 @@ local function unwrap(args)
   return object
 end
 
---- Whether a call's entries shall be read field by field: `lazy = true` beside the arguments or in the query spec.
+--- Returns whether the script reads entries field by field: `lazy = true` beside the arguments or in the query spec.
 local function wants_records(args)
   local spec = rawget(args, "querySpec")
   return rawget(args, "lazy") == true or (type(spec) == "table" and rawget(spec, "lazy") == true)
 end
 
---- Reports a failure that the script takes no notice of: the call had no error callback. `place` is where it was made.
+--- Reports a failure of a call that has no error callback. `place` is where the call was made.
 ---@param place string?
 function M.unhandled(err, place)
   if core.interrupted() then return end
@@ -117,7 +117,7 @@ function M.unhandled(err, place)
   guard.report(err, ("in %s, called%s without an error callback"):format(source or "a call", place and " at " .. place or ""))
 end
 
---- Tells `failure` of an error at the next poll. Without it the error is reported as unhandled.
+--- Passes an error to `failure` at the next poll; without `failure` the error is reported.
 ---@param failure function?
 function M.refuse(failure, err)
   if failure then return M.defer(failure, err) end
@@ -169,7 +169,7 @@ function M.exec(success, err_callback, service, action, args, is_background, cal
   return id
 end
 
---- The `sync` event: the state, and which store it belongs to.
+--- Sends the `sync` event: the state, and the store it belongs to.
 local function tell_listeners(call, state)
   if type(state) ~= "table" or not event.has_listeners("sync") then return end
   local detail = {}
@@ -182,7 +182,7 @@ end
 --- Set by the module for custom targets: called with the number of a request of native code, and the request.
 M.on_request = nil
 
---- An event of the host. One that waits for its listeners is answered when they have run.
+--- Delivers an event of the host. If the host waits for the listeners, it is answered when they have run.
 local function tell_news(news)
   event.tell(news.event, news.detail)
   if news.request then
@@ -209,7 +209,7 @@ local function dispatch(kind, id, payload)
   end
 end
 
---- What waits now; what comes while it is delivered waits for the next time.
+--- Delivers what is waiting now; news that arrives meanwhile waits for the next poll.
 local function deliver_batch()
   local delivered = 0
   local waiting, stop = core.waiting(), last
@@ -248,13 +248,13 @@ local function interruption()
   return M.new_error("interrupted", "interrupted")
 end
 
---- Whether `run` has something to wait for. After an interrupt that is only what will be answered, no timer.
+--- Returns whether `run` has something to wait for. After an interrupt timers do not count.
 local function has_more()
   if core.interrupted() then return unanswered() > 0 end
   return M.pending() > 0
 end
 
---- Set by the module for tasks: called when nothing is pending. What it does may begin something new.
+--- Set by the module for tasks: called when nothing is pending. It may begin new calls.
 M.on_idle = nil
 
 --- Runs the callbacks that are waiting, on the main state. Sleeps at most `timeout_ms` for the first one.
@@ -271,8 +271,8 @@ function M.poll(timeout_ms)
   return deliver("poll")
 end
 
---- Polls until nothing is pending. A task that waits all the same is an error of code `stillWaiting`, which `tureen.onerror`
---- gets with the traceback of the task; one that waits for an event is not.
+--- Polls until nothing is pending. A task that still waits then is an error of code `stillWaiting`, which `tureen.onerror` gets
+--- with the traceback of the task; a task that waits for an event is not.
 ---@param begin function?  called first, when this is a place to poll from
 ---@param caller string?  what errors call this function
 ---@return boolean ok  false when an error reached the default `tureen.onerror` or the run was interrupted

@@ -14,13 +14,13 @@ function M.check_ms(caller, position, name, ms)
     :format(caller, position, name, ms ~= ms and "NaN" or type(ms) == "number" and tostring(ms) or arguments.type_name(ms)))
 end
 
---- Whether an element is `{fn, ...}`.
+--- Returns whether an element is `{fn, ...}`.
 local function is_call(element)
   return type(element) == "table" and type(element[1]) == "function"
 end
 
---- Waits for each element: a task, a function to run as one, or `{fn, ...}` to await. `tell(i, ...)` is called when the i-th
---- has ended. All are checked before the first is begun. The tasks.
+--- Waits for each element: a task, a function to run as one, or `{fn, ...}` to await. Calls `tell(i, ...)` when the i-th has
+--- ended. Checks all elements before it begins the first one. Returns the tasks.
 local function watch(caller, list, tell)
   local tasks = {}
   for i, element in ipairs(list) do
@@ -43,7 +43,7 @@ local function watch(caller, list, tell)
   return tasks
 end
 
---- Waits for what `begin(settle)` watches; what has not ended by then is not asked for any more.
+--- Waits until `begin(settle)` settles; tasks that have not ended by then are abandoned.
 local function wait_for_some(caller, begin)
   local tasks
   local results = table.pack(async.wait(caller, function(settle)
@@ -59,8 +59,8 @@ local function check_list(caller, list)
   arguments.wrong(caller, 1, "list", "an array of tasks, functions or {fn, ...}", list)
 end
 
---- Waits for all: their first results in a list, in the order given. At the first failure returns nil and that error; the
---- others go on, and what becomes of them is not heard.
+--- Waits for all elements and returns their first results in a list, in the order given. At the first failure it returns nil and
+--- that error; the others go on, and their errors are not reported.
 ---@param list (tureen.Task|function|table)[]  tasks, functions to run, or `{fn, ...}` as `await` takes them
 ---@return any[]? values
 ---@return tureen.Error? err
@@ -79,7 +79,7 @@ function M.all(list)
   end)
 end
 
---- Waits for the first to end, be it well or not; the others go on, and what becomes of them is not heard.
+--- Waits for the first element that ends, successfully or not; the others go on, and their errors are not reported.
 ---@param list (tureen.Task|function|table)[]  as `all` takes it; not empty
 ---@return any value
 ---@return tureen.Error? err
@@ -92,7 +92,7 @@ function M.race(list)
   end)
 end
 
---- Waits for `await(fn, ...)`, but `ms` milliseconds at most: then it is cancelled, and the error has the code `timeout`.
+--- Awaits `fn(...)` for at most `ms` milliseconds; after that it is cancelled, and the error has the code `timeout`.
 ---@param ms number
 ---@param fn function|tureen.Task
 ---@return any value
@@ -142,7 +142,7 @@ function M.after(ms, fn)
   return timers.after(ms, fn)
 end
 
---- Waits for an event, the first that `filter` returns true for; at most `ms` milliseconds, when they are given.
+--- Waits for the first event that `filter` returns true for; at most `ms` milliseconds if they are given.
 ---@param name string
 ---@param filter (fun(detail: any): boolean)?
 ---@param ms number?

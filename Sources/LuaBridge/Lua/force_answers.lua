@@ -1,8 +1,8 @@
---- What the answer to a request has to be. A gateway or a portal may answer with status 200 and a page of its own: that is an
---- error, never a success.
+--- The shapes of answers. A gateway or a portal may answer with status 200 and a page of its own: that is an error, never a
+--- success.
 ---
---- Each kind has `expects`, what the network service makes sure of (no body, JSON, either), and `is_right(answer)` for the rest,
---- which `wanted` names.
+--- Each shape has `expects`, which the network service checks (no body, JSON, either), `is_right(answer)` for the rest, and
+--- `wanted`, its name in messages.
 local core = ...
 local call = core.import "force_call"
 
@@ -14,7 +14,7 @@ local function is_nothing(value) return value == "OK" or value == core.null end
 
 local function kind(expects, wanted, is_right) return { expects = expects, wanted = wanted, is_right = is_right } end
 
---- An object that has a list of this name.
+--- Makes the shape of an object that has a list of this name.
 local function with_list(name)
   return kind("json", ("an object with the list '%s'"):format(name), function(value)
     return is_object(value) and is_list(value[name])
@@ -34,7 +34,7 @@ end)
 M.records, M.search_records = with_list "records", with_list "searchRecords"
 M.results, M.responses, M.sobjects = with_list "results", with_list "compositeResponse", with_list "sobjects"
 
---- The answer; nil and an error when it is another than was asked for.
+--- Returns the answer; nil and an error if its shape is wrong.
 ---@param name string  the function that asked
 ---@param answer any
 ---@return any answer, tureen.Error? err

@@ -1,7 +1,8 @@
 --- The org's REST API, function by function.
 ---
---- Each takes `success` and `error` last, or is awaited, or is called inside a task, where it waits. Optional arguments may be
---- left out. `/services/data/v66.0` stands in front of what the server is asked for; `init{apiVersion}` changes the version.
+--- Each takes `success` and `error` last, works with `await`, or is called inside a task, where it waits. Optional arguments may
+--- be left out. Paths begin with `/services/data/v66.0`; `init{apiVersion}` changes the version. An answer of the wrong shape is
+--- an error.
 local core = ...
 local answers = core.import "force_answers"
 local call = core.import "force_call"
@@ -29,8 +30,8 @@ function M.set_api_version(caller, version)
   M.apiVersion = version
 end
 
---- Sets the API version, and for tests what answers in place of the network: `requestHandler(request)` gets `{method, path,
---- params, data, headerParams}`, may wait, and returns the answer, or nil and an error.
+--- Sets the API version, and for tests a function that answers in place of the network: `requestHandler(request)` gets `{method,
+--- path, params, data, headerParams}`, may wait, and returns the answer, or nil and an error.
 ---@param options {apiVersion: string?, requestHandler: function?}
 function M.configure(options)
   if call.given(options.apiVersion) then M.set_api_version("init", options.apiVersion) end
@@ -40,7 +41,7 @@ function M.configure(options)
   handler = call.given(options.requestHandler) and options.requestHandler or nil
 end
 
---- The path of a resource of this version, its pieces encoded.
+--- Builds the path of a resource of this version and encodes its pieces.
 local function path_of(...)
   local pieces = { DATA, M.apiVersion }
   for _, piece in ipairs { ... } do pieces[#pieces + 1] = url.encode(piece) end
@@ -48,7 +49,7 @@ local function path_of(...)
 end
 M.path_of = path_of
 
---- A request as the network service takes it. `expects`: what the body has to be.
+--- Converts a request to the options of the network service. `expects`: see `force_answers`.
 local function as_sent(request, expects)
   local path, query = request.path, request.params
   if request.data ~= nil then
@@ -60,13 +61,13 @@ local function as_sent(request, expects)
   }
 end
 
---- Asks and waits: what the handler or the network gives.
+--- Sends a request and waits for the answer of the handler or the network.
 local function ask(request, expects)
   if handler then return handler(request) end
   return async.await(network.sendRequest, as_sent(request, expects))
 end
 
---- The success callback of a call whose answer has to be right first.
+--- Makes a success callback that checks the answer first.
 local function when_right(name, wanted, success, failure)
   local place = not failure and core.where() or nil
   return function(answer)
@@ -77,8 +78,9 @@ local function when_right(name, wanted, success, failure)
   end
 end
 
---- Sends what `build(...)` makes of the arguments: `{method, path, params, data, headerParams, binary, noAuth, expects}`.
----@param wanted table?  what the answer has to be, of `force_answers`; an object when left out
+--- Defines `M[name]`, which sends the request that `build(...)` makes of its arguments: `{method, path, params, data,
+--- headerParams, binary, noAuth, expects}`.
+---@param wanted table?  the answer's shape, of `force_answers`; an object when left out
 function M.define(name, params, build, wanted)
   local count = #params
   wanted = wanted or answers.object
@@ -138,7 +140,7 @@ define("queryMore", { { "url", "string" } }, function(address)
   return get((address:gsub("^%a[%w+.-]*://[^/?#]*", "")))
 end, answers.records)
 
---- Fields as the server takes them: a text, or a list of names.
+--- Converts field names, a list or a string with commas, to the query parameter.
 local function check_fields(caller, position, fields)
   if not call.given(fields) or fields == "" then return nil end
   if type(fields) == "string" then return { fields = table.concat(arguments.fieldlist(fields), ",") } end
@@ -162,7 +164,7 @@ define("create", { TYPE, DATA_FIELDS }, function(kind, data)
   return { method = "POST", path = path_of("sobjects", kind, ""), data = data }
 end, answers.created)
 
---- The id in a record, and the rest of it.
+--- Splits a record into its id and the fields to send.
 local function split_id(caller, data)
   local rest = call.copy(data)
   local id = call.given(rest.Id) and rest.Id or rest.id
@@ -242,7 +244,7 @@ define("primingRecords", {
   return get(path, { relayToken = token, changedAfterTimestamp = changed_after })
 end)
 
---- Checks a request table and gives its path with the prefix; the caller's table stays as it is.
+--- Checks a request table and returns a copy whose path has the prefix.
 local function under(prefix, caller, request)
   if type(request.path) ~= "string" then call.misuse("%s: You must specify a path for the request", caller) end
   local copy = call.copy(request)

@@ -1,4 +1,4 @@
---- Notifications of the org: what the user who is signed in is told of.
+--- Notifications of the signed-in user.
 local core = ...
 local answers = core.import "force_answers"
 local client = core.import "force_files"

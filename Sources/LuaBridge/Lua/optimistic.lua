@@ -1,11 +1,11 @@
---- A list whose rows disappear at once when they are deleted, and come back when the server does not agree.
+--- A list whose rows disappear as soon as they are deleted, and return if the server refuses.
 ---
 ---   local list = optimistic.list { sobjectType = "Contact", records = records,
 ---     on_failure = function(text, err, record) ... end }
 ---   list:delete(3)            -- the third row is gone now; the request runs in the background
 ---
---- Records are kept by their id, so that several deletions may be under way. A row that comes back stands where it stood among
---- those that are left. A record that is not there any more counts as deleted.
+--- Records are tracked by their id, so that several deletions may be in flight. A row that returns takes its old place among the
+--- rows that are left. A record that the server no longer has counts as deleted.
 local core = ...
 local arguments = core.import "arguments"
 local call = core.import "force_call"
@@ -55,8 +55,8 @@ end
 ---@return tureen.optimistic.List
 function M.list(settings) return List(settings) end
 
---- What kind of failure an error is: "noResponse", nothing came; "emptyResponse", an answer without a body; "undecodable", a body
---- that is not what was asked for; "refused", the server said why.
+--- Classifies a failure: "noResponse", no answer came; "emptyResponse", the answer has no body; "undecodable", the body is not
+--- what was asked for; "refused", the server gave a reason.
 ---@param err tureen.Error
 ---@return "noResponse"|"emptyResponse"|"undecodable"|"refused"
 function M.kind(err)
@@ -78,7 +78,7 @@ local REASONS = {
   refused = "the server refused without giving a reason",
 }
 
---- What a dialogue shows: `{kind, title, message, reason}`. `title` depends on the kind of the failure; `message` is what
+--- Returns what a dialogue shows: `{kind, title, message, reason}`. `title` depends on the kind of the failure; `message` is what
 --- `message(err)` gives; `reason` is the server's own text, else a sentence about the kind.
 ---@param err tureen.Error
 ---@return {kind: string, title: string, message: string, reason: string}
@@ -88,13 +88,13 @@ function M.describe(err)
   return { kind = kind, title = TITLES[kind], message = message, reason = reason }
 end
 
---- Whether a failure means that the record is not there any more. A page of a gateway with status 404 does not.
+--- Returns whether a failure means that the server no longer has the record. A gateway's page with status 404 does not.
 local function says_gone(err)
   local first = err.status == NOT_FOUND and type(err.errors) == "table" and err.errors[1]
   return type(first) == "table" and GONE[first.errorCode] == true
 end
 
---- What to tell the person: the server's first message, else a text that fits always.
+--- Returns the server's first message, else `DEFAULT_MESSAGE`.
 ---@param err tureen.Error
 ---@return string
 function M.message(err)
@@ -105,7 +105,7 @@ end
 
 local function changed(self) guard.invoke(self.settings.on_change, self) end
 
---- Puts a row back: before the first one that stood behind it.
+--- Puts a row back before the first row that stood behind it.
 local function reinstate(self, record)
   local position = #self.rows + 1
   for i, row in ipairs(self.rows) do
@@ -127,7 +127,7 @@ local function mark(self, record)
   return cache:save(marked)
 end
 
---- The record leaves the cache, or loses its mark.
+--- Removes the record from the cache, or its mark.
 local function settle(self, record, is_deleted)
   local cache = self.settings.cache
   if not cache then return true end
@@ -174,8 +174,8 @@ local function check_callbacks(caller, success, failure)
   end
 end
 
---- Takes a row out at once and deletes its record in the background. `success` or `error` is called when that has ended, after
---- the row is back where it has to be.
+--- Removes a row at once and deletes its record in the background. `success` or `error` is called at the end; after a failure the
+--- row is back by then.
 ---@param position integer  of the row, from 1 on
 ---@param success fun()?
 ---@param failure fun(err: tureen.Error)?
@@ -199,7 +199,7 @@ function List:delete(position, success, failure)
   return true
 end
 
---- Takes out the row of the record with this id, as `delete` does.
+--- Removes the row of the record with this id, as `delete` does.
 ---@param id string
 ---@return boolean
 function List:delete_id(id, success, failure)

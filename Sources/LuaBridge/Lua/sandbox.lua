@@ -1,4 +1,4 @@
---- The embedded sandbox org, from behind: changes made by another client, faults, the org's clock, what was requested. For
+--- Control of the embedded sandbox org: changes by another client, faults, the org's clock, the log of requests. For
 --- trying out, for samples and for tests.
 ---
 --- Works where the program around the script has such an org, as `tureen run` does; elsewhere every call fails with

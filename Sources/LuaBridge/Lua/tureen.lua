@@ -54,7 +54,7 @@ function M.configure(options)
   if not ok then error(err, 2) end
 end
 
--- Modules that are made when a script first asks for them.
+-- Modules that load on first use.
 local later = {
   force = "force", optimistic = "optimistic", oauth = "oauth", sfaccountmanager = "sfaccountmanager",
   accounts = "sfaccountmanager", sandbox = "sandbox", event = "util_event", logger = "util_logger", promiser = "promiser",
