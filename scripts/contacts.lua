@@ -39,7 +39,7 @@ local function count_entries()
   return rows("SELECT count(*) FROM {contacts}", 1)[1][1]
 end
 
---- How a contact is called on the screen; names can be missing.
+--- The contact's display name; the first name may be missing.
 local function name_of(contact)
   local first = contact.FirstName
   return (first and first ~= tureen.null) and (first .. " " .. contact.LastName) or contact.LastName
@@ -74,13 +74,11 @@ local function show_some()
 end
 
 --- A contact made on this machine: the server gives it its Id when it is synced up.
-local function new_contact(index, account)
-  return {
-    Id = ("local_%d%d"):format(os.time(), index), attributes = { type = "Contact" },
-    FirstName = index == 1 and "Nora" or "Emil", LastName = "Offline", Title = "Created offline",
-    Email = ("offline%d@mail.example"):format(index), AccountId = account,
-    __local__ = true, __locally_created__ = true, __locally_updated__ = false, __locally_deleted__ = false,
-  }
+local function new_contact(first_name, account)
+  return wait_for(mobilesync.newRecord, SOUP, "Contact", {
+    FirstName = first_name, LastName = "Offline", Title = "Created offline", AccountId = account,
+    Email = first_name:lower() .. "@mail.example",
+  })
 end
 
 --- Creates two contacts, updates three and deletes one, in the store only. Returns one that was left alone.
@@ -89,19 +87,12 @@ local function edit_offline()
     SELECT {contacts:_soup} FROM {contacts} WHERE {contacts:__local__} = 'false' AND {contacts:LastName} <> 'Offline'
     ORDER BY {contacts:LastName}, {contacts:Id}]], 5)
   if #found < 5 then error("there are too few contacts to work on", 0) end
-  local edited = { new_contact(1, found[1][1].AccountId), new_contact(2, found[2][1].AccountId) }
-  for i = 1, 4 do
-    local contact = found[i][1]
-    contact.__local__ = true
-    if i <= 3 then
-      contact.Title = "Edited offline at " .. os.date("!%H:%M:%S")
-      contact.__locally_updated__ = true
-    else
-      contact.__locally_deleted__ = true
-    end
-    edited[#edited + 1] = contact
+  new_contact("Nora", found[1][1].AccountId)
+  new_contact("Emil", found[2][1].AccountId)
+  for i = 1, 3 do
+    wait_for(mobilesync.markUpdated, SOUP, found[i][1], { Title = "Edited offline at " .. os.date("!%H:%M:%S") })
   end
-  wait_for(smartstore.upsertSoupEntries, SOUP, edited)
+  wait_for(mobilesync.markDeleted, SOUP, found[4][1])
   say("offline", "2 created, 3 updated, 1 deleted, all in the store only")
   return found[5][1]
 end
@@ -154,5 +145,4 @@ end
 
 -- `tureen run` looks for the configuration files beside the script anyway, stock Lua where it is told to.
 tureen.configure { config = (arg and arg[0] or ""):match("^(.*)/[^/]*$") or "." }
-local ok, err = tureen.run(main)
-if not ok then error(err, 0) end
+tureen.main(main)

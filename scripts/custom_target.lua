@@ -99,18 +99,6 @@ local function wait_for(fn, ...)
   return value
 end
 
-local function flags(created, updated, deleted)
-  return {
-    __local__ = true, __locally_created__ = created, __locally_updated__ = updated, __locally_deleted__ = deleted,
-  }
-end
-
-local function edited(record, changes, kind)
-  for key, value in pairs(changes) do record[key] = value end
-  for key, value in pairs(kind) do record[key] = value end
-  return record
-end
-
 local function main()
   write {
     T1 = { Id = "T1", Subject = "Call Ada", Done = false }, T2 = { Id = "T2", Subject = "Ship it", Done = false },
@@ -125,11 +113,10 @@ local function main()
 
   local query = smartstore.buildAllQuerySpec("Id", "ascending", 10)
   local tasks = wait_for(smartstore.querySoup, "tasks", query).currentPageOrderedEntries
-  wait_for(smartstore.upsertSoupEntries, "tasks", {
-    edited(tasks[1], { Done = true }, flags(false, true, false)), edited(tasks[3], {}, flags(false, false, true)),
-    edited({ Id = "local_1", Subject = "Write home", Done = false }, {}, flags(true, false, false)),
-    edited({ Id = "local_2", Done = false }, {}, flags(true, false, false)), -- the target refuses this one
-  })
+  wait_for(mobilesync.markUpdated, "tasks", tasks[1], { Done = true })
+  wait_for(mobilesync.markDeleted, "tasks", tasks[3])
+  wait_for(mobilesync.newRecord, "tasks", "Task", { Subject = "Write home", Done = false })
+  wait_for(mobilesync.newRecord, "tasks", "Task", { Done = false }) -- the target refuses this one
   local up = wait_for(mobilesync.syncUp, TARGET, "tasks", { fieldlist = FIELDS })
   print(("up     %d sent, %d refused"):format(up.succeeded, up.failed))
   for _, task in ipairs(sorted(read())) do
@@ -137,11 +124,10 @@ local function main()
   end
 
   local left = read()
-  left.T2 = nil -- somebody deletes it there
+  left.T2 = nil -- deleted on the server meanwhile
   write(left)
   print(("ghosts %d removed"):format(wait_for(mobilesync.cleanResyncGhosts, down._soupEntryId)))
   if not (arg and arg[1]) then os.remove(FILE) end
 end
 
-local ok, err = tureen.run(main)
-if not ok then error(err, 0) end
+tureen.main(main)

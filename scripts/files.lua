@@ -59,13 +59,16 @@ local function main(path)
   if not is_same then error("what came back is not what was sent", 0) end
 end
 
-local path, is_own = arg and arg[1], false
-if not path then
-  path, is_own = os.tmpname(), true
+--- A small file made up for this run; it is removed when its owner's scope ends.
+local function made_up_file()
+  local path = os.tmpname()
   local out <close> = assert(io.open(path, "wb"))
   out:write("Dear diary,\n")
+  return setmetatable({ path = path }, { __close = function() os.remove(path) end })
 end
 
-local ok, err = tureen.run(main, path)
-if is_own then os.remove(path) end
-if not ok then error(err, 0) end
+tureen.main(function(path)
+  if path then return main(path) end
+  local own <close> = made_up_file()
+  main(own.path)
+end, arg and arg[1])

@@ -1,4 +1,4 @@
--- A query whose result is always right: whoever changes the soup, the script hears of it, when the result is another.
+-- A query whose result is always right: the script hears of every commit that changes the result, its own or a sync's.
 --
 --   tureen run scripts/live_query.lua
 --
@@ -56,5 +56,4 @@ local function main()
 end
 
 tureen.configure { config = (arg and arg[0] or ""):match("^(.*)/[^/]*$") or "." }
-local ok, err = tureen.run(main)
-if not ok then error(err, 0) end
+tureen.main(main)

@@ -85,6 +85,4 @@ if #names == 0 then names = { "contactsDown", "contactsUp" } end
 
 -- `tureen run` looks for the configuration files beside the script anyway, stock Lua where it is told to.
 tureen.configure { config = (arg[0] or ""):match("^(.*)/[^/]*$") or "." }
-local ok, status = tureen.run(main, names, wants_ghosts)
-if not ok then error(status, 0) end
-if status ~= DONE then os.exit(status, true) end
+tureen.main(main, names, wants_ghosts) -- what main returns is the exit status

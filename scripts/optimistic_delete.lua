@@ -14,16 +14,13 @@ local function show(title, list)
   print(("%-8s %d rows: %s"):format(title, #names, table.concat(names, ", ")))
 end
 
---- What a person would be told, with the words for what went wrong underneath.
-local function alert(text, err, contact)
-  local reasons = {
-    noResponse = "the server did not answer", emptyResponse = "the server answered without a word",
-    undecodable = "the server's answer cannot be read", refused = "the server refused",
-  }
-  print(("alert    %s: %s (%s)"):format(contact.Name, text, reasons[optimistic.kind(err)]))
+--- What a person would be told: a title by the kind of the failure, and the server's reason.
+local function alert(_, err, contact)
+  local failure = optimistic.describe(err)
+  print(("alert    %s: %s (%s)"):format(contact.Name, failure.title, failure.reason))
 end
 
-tureen.async(function()
+tureen.main(function()
   local found = assert(force.query("SELECT Name, Id FROM Contact ORDER BY Name, Id LIMIT 10"))
   local fifth = assert(found.records[5], "the org has fewer than five contacts")
   assert(force.create("Case", { ContactId = fifth.Id, Subject = "Still open" }))
@@ -36,5 +33,3 @@ tureen.async(function()
   while list.pending > 0 do tureen.sleep(10) end
   show("after", list)
 end)
-
-assert(tureen.run())

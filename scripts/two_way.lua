@@ -1,5 +1,5 @@
 -- Contacts that two people change at the same time: here, offline, and on the server. Changes of different fields
--- come together; where both changed the same field, a function decides, or the conflict is kept until somebody does.
+-- come together; where both changed the same field, a function decides, or the conflict is kept until a person does.
 --
 --   tureen run scripts/two_way.lua          talks to the sandbox org that is started for it
 --
@@ -7,7 +7,7 @@
 -- as it is here and dirty: nothing is lost on either side.
 local tureen = require "tureen"
 local smartstore, mobilesync = tureen.smartstore, tureen.mobilesync
--- Changes on the server by somebody else: only the sandbox org inside `tureen run` lets a script make them.
+-- Changes on the server by another client: only the sandbox org inside `tureen run` lets a script make them.
 local sandbox = require "tureen.sandbox"
 
 local SOUP, DOWN, UP = "twoWay", "twoWayDown", "twoWayUp"
@@ -79,9 +79,7 @@ local function contacts(count)
 end
 
 local function edit(contact, changes)
-  for field, value in pairs(changes) do contact[field] = value end
-  contact.__local__, contact.__locally_updated__ = true, true
-  wait_for(smartstore.upsertSoupEntries, SOUP, { contact })
+  wait_for(mobilesync.markUpdated, SOUP, contact, changes)
 end
 
 --- A person looks at what is left, and decides: here the local address, with the server's other changes.
@@ -121,5 +119,4 @@ local function main()
   say("done", "%d conflicts left; both sides are equal: %s", left, tostring(left == 0))
 end
 
-local ok, err = tureen.run(main)
-if not ok then error(err, 0) end
+tureen.main(main)

@@ -50,6 +50,7 @@ static void new_bridge(lua_State *L, const tureen_host *host, int *is_owned) {
   luaL_setmetatable(L, bridge_type);
   bridge->host = *host;
   bridge->is_open = 1;
+  bridge->exit_status = -1;
   *is_owned = 1;
   if (!tureen_clock_open(bridge)) luaL_error(L, "no descriptor for the timers: %s", strerror(errno));
   lua_newtable(L);
@@ -104,10 +105,15 @@ int tureen_bridge_open(struct lua_State *L, const tureen_host *host) {
   return 1;
 }
 
+tureen_bridge *tureen_bridge_of(lua_State *L) {
+  if (!lua_checkstack(L, 1)) return NULL;
+  tureen_bridge *bridge = push_bridge(L);
+  if (bridge != NULL) lua_pop(L, 1); /* the registry keeps it */
+  return bridge;
+}
+
 int tureen_bridge_failed(struct lua_State *L) {
   if (!lua_checkstack(L, 1)) return 1;
-  tureen_bridge *bridge = push_bridge(L);
-  if (bridge == NULL) return 0;
-  lua_pop(L, 1);
-  return bridge->has_failed;
+  tureen_bridge *bridge = tureen_bridge_of(L);
+  return bridge != NULL && bridge->has_failed;
 }

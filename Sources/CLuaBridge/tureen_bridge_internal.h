@@ -9,6 +9,9 @@
 #include "tureen_decoder.h"
 #include "tureen_weak_lua.h"
 
+/* The program around the state: Lua's own or somebody else's; a prompt of ours; ours, while it runs a script. */
+enum { TUREEN_OWNER_OTHER = 0, TUREEN_OWNER_PROMPT = 1, TUREEN_OWNER_RUN = 2 };
+
 /* One state's bridge: a userdata in the registry. Its user value 1 is the table of loaded modules. */
 typedef struct tureen_bridge {
   tureen_host host;
@@ -16,9 +19,14 @@ typedef struct tureen_bridge {
   tureen_bytes refusal;   /* likewise, an error object Swift gave */
   int is_open;
   int has_failed; /* an error was left to the default tureen.onerror */
+  int owner;      /* who runs the scripts of this state: TUREEN_OWNER_... */
+  int exit_status; /* what tureen.main asked for; -1: nothing */
   int alarm;      /* a timer's descriptor: readable when the next timer of the script is due */
   int either;     /* readable when the host's descriptor or the alarm is */
 } tureen_bridge;
+
+/* The bridge of a state, NULL when it has none. Never raises.                                           [-0, +0, -] */
+tureen_bridge *tureen_bridge_of(lua_State *L);
 
 /* The bridge in upvalue 1 of the running function; raises when it is closed.                            [-0, +0, v] */
 tureen_bridge *tureen_bridge_self(lua_State *L);
@@ -46,6 +54,9 @@ int tureen_clock_fd(lua_State *L);
 /* Functions of the core: bytes to base64 text and back. */
 int tureen_to_base64(lua_State *L);
 int tureen_from_base64(lua_State *L);
+
+/* Pushes the position of the script's own code that led here, as "name:line", or nothing.            [-0, +0..1, e] */
+int tureen_push_position(lua_State *L);
 
 /* Frees what Swift gave. Safe twice. */
 void tureen_bytes_free(tureen_bytes *bytes);

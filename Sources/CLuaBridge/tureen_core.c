@@ -156,6 +156,34 @@ static int core_report(lua_State *L) {
   return 0;
 }
 
+/* log(text): a line on stderr; says nothing about how the run went.                                     [-1, +0, e] */
+static int core_log(lua_State *L) {
+  fprintf(stderr, "%s\n", luaL_tolstring(L, 1, NULL));
+  fflush(stderr);
+  return 0;
+}
+
+/* leave(status) -> whether the program around the state is Lua's own, which `os.exit` ends. Where we run a script this does
+ * not return: the run ends with the status.                                                             [-1, +1, v] */
+static int core_leave(lua_State *L) {
+  tureen_bridge *bridge = lua_touserdata(L, lua_upvalueindex(1));
+  lua_Integer status = luaL_checkinteger(L, 1);
+  luaL_argcheck(L, status >= 0 && status <= 255, 1, "not an exit status");
+  if (bridge->owner == TUREEN_OWNER_RUN) {
+    bridge->exit_status = (int)status;
+    lua_pushlightuserdata(L, bridge);
+    return lua_error(L);
+  }
+  lua_pushboolean(L, bridge->owner == TUREEN_OWNER_OTHER);
+  return 1;
+}
+
+/* where() -> "name:line" of the script's own code that led here; nil when there is none.                [-0, +1, e] */
+static int core_where(lua_State *L) {
+  if (!tureen_push_position(L)) lua_pushnil(L);
+  return 1;
+}
+
 /* on_main(f, ...) -> what f returns; f runs on the main state whichever coroutine asks.                 [-n, +m, e] */
 static int core_on_main(lua_State *L) {
   int count = lua_gettop(L);
@@ -292,12 +320,13 @@ void tureen_core_push(lua_State *L) {
       {"now", tureen_clock_now},     {"alarm", tureen_clock_alarm}, {"cancel", core_cancel},
       {"interrupted", core_interrupted}, {"configure", core_configure}, {"report", core_report},
       {"on_main", core_on_main},     {"traceback", core_traceback}, {"raise", core_raise},
-      {"place", core_place},
+      {"place", core_place},         {"log", core_log},             {"leave", core_leave},
+      {"where", core_where},
       {"array", core_array},         {"is_array", core_is_array},   {"encode", core_encode},
       {"decode", core_decode},       {"is_record", core_is_record}, {"is_error", core_is_error}, {"to_base64", tureen_to_base64},
       {"from_base64", tureen_from_base64}, {NULL, NULL}};
   int bridge = lua_gettop(L);
-  lua_createtable(L, 0, 24);
+  lua_createtable(L, 0, 30);
   lua_pushvalue(L, bridge);
   luaL_setfuncs(L, functions, 1);
   lua_pushlightuserdata(L, NULL);

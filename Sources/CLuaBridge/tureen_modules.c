@@ -50,6 +50,12 @@ static const char sdkinfo_lua[] = {
 static const char keyvalue_lua[] = {
 #embed "../LuaBridge/Lua/keyvalue.lua"
 };
+static const char local_ids_lua[] = {
+#embed "../LuaBridge/Lua/local_ids.lua"
+};
+static const char marks_lua[] = {
+#embed "../LuaBridge/Lua/marks.lua"
+};
 static const char custom_lua[] = {
 #embed "../LuaBridge/Lua/custom.lua"
 };
@@ -61,6 +67,9 @@ static const char force_lua[] = {
 };
 static const char force_call_lua[] = {
 #embed "../LuaBridge/Lua/force_call.lua"
+};
+static const char force_answers_lua[] = {
+#embed "../LuaBridge/Lua/force_answers.lua"
 };
 static const char force_url_lua[] = {
 #embed "../LuaBridge/Lua/force_url.lua"
@@ -123,6 +132,25 @@ static const char sfaccountmanager_lua[] = {
 #embed "../LuaBridge/Lua/sfaccountmanager.lua"
 };
 
+static const char react_force_lua[] = {
+#embed "../LuaBridge/Lua/react_force.lua"
+};
+static const char react_stores_lua[] = {
+#embed "../LuaBridge/Lua/react_stores.lua"
+};
+static const char react_smartstore_lua[] = {
+#embed "../LuaBridge/Lua/react_smartstore.lua"
+};
+static const char react_mobilesync_lua[] = {
+#embed "../LuaBridge/Lua/react_mobilesync.lua"
+};
+static const char react_net_lua[] = {
+#embed "../LuaBridge/Lua/react_net.lua"
+};
+static const char react_util_lua[] = {
+#embed "../LuaBridge/Lua/react_util.lua"
+};
+
 #define MODULE(name) {#name, name##_lua, sizeof name##_lua, "=[tureen " #name ".lua]"}
 static const struct {
   const char *name, *text;
@@ -132,9 +160,10 @@ static const struct {
     MODULE(tureen),     MODULE(guard),     MODULE(event),      MODULE(calls),      MODULE(async),
     MODULE(arguments),  MODULE(queryspec), MODULE(smartstore), MODULE(mobilesync), MODULE(sdkinfo),
     MODULE(keyvalue),  MODULE(sandbox),   MODULE(timers),     MODULE(combine),    MODULE(promiser),
-    MODULE(network),   MODULE(custom),
+    MODULE(network),   MODULE(custom),    MODULE(local_ids),  MODULE(marks),
     MODULE(force),
     MODULE(force_call),
+    MODULE(force_answers),
     MODULE(force_url),
     MODULE(force_client),
     MODULE(force_files),
@@ -155,6 +184,12 @@ static const struct {
     MODULE(optimistic),
     MODULE(oauth),
     MODULE(sfaccountmanager),
+    MODULE(react_force),
+    MODULE(react_stores),
+    MODULE(react_smartstore),
+    MODULE(react_mobilesync),
+    MODULE(react_net),
+    MODULE(react_util),
 };
 
 /* What scripts may ask `require` for, and the module they get. */
@@ -193,6 +228,11 @@ static const struct {
     {"com.salesforce.util.exec", "util_exec"},
     {"com.salesforce.util.bootstrap", "util_bootstrap"},
     {"com.salesforce.util.promiser", "promiser"},
+    {"react.force", "react_force"},
+    {"react.force.net", "react_net"},
+    {"react.force.mobilesync", "react_mobilesync"},
+    {"react.force.smartstore", "react_smartstore"},
+    {"react.force.util", "react_util"},
 };
 
 /* Pushes the chunk of a module, compiled.                                                               [-0, +1, e] */

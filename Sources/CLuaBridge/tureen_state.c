@@ -26,6 +26,7 @@ static int open_protected(lua_State *L) {
   *is_owned = 1;
   tureen_bridge_open(L, host);
   lua_setfield(L, -2, "tureen");
+  tureen_bridge_of(L)->owner = TUREEN_OWNER_PROMPT;
   if (tureen_meter_of(L) != NULL) tureen_restrict_escapes(L);
   return 0;
 }
@@ -76,9 +77,17 @@ typedef struct script {
   int status; /* as tureen_state_run_file returns it, unless an error is raised */
 } script;
 
-/* The message of an error with where it came from; a tureen.Error as its text.                         [-1, +1, e] */
+/* The message of an error with where it came from; a tureen.Error as its text, with the traceback that it brings along: of where
+ * it came up first.                                                                                     [-1, +1, e] */
 static int describe(lua_State *L) {
   const char *message = luaL_tolstring(L, 1, NULL);
+  if (lua_istable(L, 1)) {
+    lua_pushliteral(L, "traceback");
+    if (lua_rawget(L, 1) == LUA_TSTRING) {
+      lua_pushfstring(L, "%s\n%s", message, lua_tostring(L, -1));
+      return 1;
+    }
+  }
   luaL_traceback(L, L, message, 1);
   return 1;
 }
@@ -129,14 +138,19 @@ static int run(lua_State *L, script *s, tureen_bytes *error) {
   error->data = NULL;
   error->length = 0;
   int top = lua_gettop(L);
+  tureen_bridge *bridge = tureen_bridge_of(L);
   if (tureen_meter_of(L) != NULL) tureen_meter_start(tureen_meter_of(L));
-  if (!lua_checkstack(L, 4)) return 1;
+  if (bridge == NULL || !lua_checkstack(L, 4)) return 1;
+  bridge->owner = TUREEN_OWNER_RUN;
+  bridge->exit_status = -1;
   lua_pushcfunction(L, describe);
   lua_pushcfunction(L, run_protected);
   lua_pushlightuserdata(L, s);
   int status = lua_pcall(L, 1, 1, top + 1);
+  bridge->owner = TUREEN_OWNER_PROMPT;
   if (status != LUA_OK) s->status = 1;
-  if (s->status != 0) copy_text(L, -1, error);
+  if (bridge->exit_status >= 0) s->status = 4;
+  else if (s->status != 0) copy_text(L, -1, error);
   else if (tureen_bridge_failed(L)) s->status = 1;
   if (tureen_break_message(L) != NULL) {
     s->status = 1;
@@ -162,6 +176,11 @@ int tureen_state_run_text(struct lua_State *L, const char *text, size_t length, 
 int tureen_state_limit(struct lua_State *L) {
   const tureen_meter *meter = tureen_meter_of(L);
   return meter == NULL ? TUREEN_LIMIT_NONE : meter->reached;
+}
+
+int tureen_state_exit_status(struct lua_State *L) {
+  tureen_bridge *bridge = tureen_bridge_of(L);
+  return bridge == NULL ? -1 : bridge->exit_status;
 }
 
 void tureen_state_close(struct lua_State *L) {

@@ -1,5 +1,5 @@
 /* What encoder and decoder share: the buffer, the array mark, the error value. */
-#include "tureen_decoder.h"
+#include "tureen_bridge_internal.h"
 #include "tureen_limits.h"
 
 #include <stdarg.h>
@@ -60,8 +60,7 @@ static int error_tostring(lua_State *L) {
   return 1;
 }
 
-/* Pushes the position of the script's own code that led here, as "name:line: ", or nothing.          [-0, +0..1, e] */
-static int push_position(lua_State *L) {
+int tureen_push_position(lua_State *L) {
   lua_Debug frame;
   for (int level = 0; lua_getstack(L, level, &frame); level++) {
     lua_getinfo(L, "Sl", &frame);
@@ -94,7 +93,7 @@ int tureen_raise(lua_State *L, const char *code, const char *format, ...) {
   lua_pushvfstring(L, format, arguments);
   va_end(arguments);
   tureen_push_error(L, code);
-  if (push_position(L)) lua_setfield(L, -2, "where");
+  if (tureen_push_position(L)) lua_setfield(L, -2, "where");
   return lua_error(L);
 }
 

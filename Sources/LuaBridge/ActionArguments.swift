@@ -20,13 +20,13 @@ private enum Shared {
   ])
   static let syncOptions = Shape.object([
     .optional("mergeMode", .string),
-    .optional("fieldlist", .array(.string)),
+    .optional("fieldlist", .fieldlist),
     .optional("resolver", .string),
   ])
   static let syncUpTarget = Shape.object([
     .optional("type", .any),
-    .optional("createFieldlist", .array(.string)),
-    .optional("updateFieldlist", .array(.string)),
+    .optional("createFieldlist", .fieldlist),
+    .optional("updateFieldlist", .fieldlist),
   ])
 }
 
@@ -54,6 +54,7 @@ extension SmartStoreAction {
     case .removeStore: Rules.removeStore
     case .retrieveSoupEntries: Rules.retrieveSoupEntries
     case .runSmartQuery: Rules.runSmartQuery
+    case .setupStoreFromDefaultConfig: Rules.setupStoreFromDefaultConfig
     case .soupExists: Rules.soupExists
     case .upsertSoupEntries: Rules.upsertSoupEntries
     }
@@ -150,6 +151,7 @@ extension SmartStoreAction {
       .optional("storeName", .string),
       .required("querySpec", Shared.querySpec),
     ])
+    static let setupStoreFromDefaultConfig = ArgumentRules([.optional("isGlobalStore", .boolean)])
     static let soupExists = ArgumentRules([
       .optional("isGlobalStore", .boolean),
       .optional("storeName", .string),
@@ -246,6 +248,7 @@ extension MobileSyncAction {
     case .reSync: Rules.reSync
     case .resolveConflict: Rules.resolveConflict
     case .restart: Rules.restart
+    case .setupSyncsFromDefaultConfig: Rules.setupSyncsFromDefaultConfig
     case .stop: Rules.stop
     case .syncDown: Rules.syncDown
     case .syncUp: Rules.syncUp
@@ -349,6 +352,7 @@ extension MobileSyncAction {
       .optional("storeName", .string),
       .optional("restartStopped", .boolean),
     ])
+    static let setupSyncsFromDefaultConfig = ArgumentRules([.optional("isGlobalStore", .boolean)])
     static let stop = ArgumentRules([.optional("isGlobalStore", .boolean), .optional("storeName", .string)])
     static let syncDown = ArgumentRules([
       .optional("isGlobalStore", .boolean),
@@ -387,6 +391,7 @@ extension NetworkAction {
       .optional("fileParams", .anyObject),
       .optional("returnBinary", .boolean),
       .optional("doesNotRequireAuthentication", .boolean),
+      .optional("expects", .string),
     ])
   }
 }

@@ -23,6 +23,7 @@ public enum SmartStoreAction: String, CaseIterable, Sendable {
   case getAllStores = "pgGetAllStores"
   case getAllGlobalStores = "pgGetAllGlobalStores"
   case removeAllStores = "pgRemoveAllStores"
+  case setupStoreFromDefaultConfig = "pgSetupStoreFromDefaultConfig"
   case removeAllGlobalStores = "pgRemoveAllGlobalStores"
 
   /// True for the four actions that take no store and concern every one.
@@ -66,6 +67,7 @@ public enum MobileSyncAction: String, CaseIterable, Sendable {
   case stop, restart, isStopping, isStopped
   case fetchMetadata, fetchLayout
   case getConflicts, resolveConflict
+  case setupSyncsFromDefaultConfig
 
   /// True for the actions that start long work and answer more than once, or late.
   public var isLong: Bool {

@@ -4,7 +4,7 @@ import JSON
 struct Shape: Sendable {
   enum Kind: String, Sendable {
     case any = "a value", string = "a string", integer = "an integer", boolean = "a boolean"
-    case object = "an object", array = "an array"
+    case object = "an object", array = "an array", fieldlist = "an array of field names or a string of them with commas"
   }
 
   struct Field: Sendable {
@@ -23,6 +23,7 @@ struct Shape: Sendable {
   static let string = Shape(kind: .string)
   static let integer = Shape(kind: .integer)
   static let boolean = Shape(kind: .boolean)
+  static let fieldlist = Shape(kind: .fieldlist, element: [.string])
   static func object(_ fields: [Field]) -> Shape { Shape(kind: .object, fields: fields) }
   static func array(_ element: Shape) -> Shape { Shape(kind: .array, element: [element]) }
   /// Any object.
@@ -41,7 +42,8 @@ struct Shape: Sendable {
       if let integer = value.integerValue { return .integer(integer) }
     case .object:
       if let object = value.objectValue { return .object(try Self.checked(object, fields, at: path)) }
-    case .array:
+    case .fieldlist where value.stringValue != nil: return value
+    case .array, .fieldlist:
       if let object = value.objectValue, object.isEmpty { return .array([]) }
       if let array = value.arrayValue { return .array(try checkedElements(array, at: path)) }
     default: break

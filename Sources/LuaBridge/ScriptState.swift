@@ -14,6 +14,8 @@ public final class ScriptState {
     case notRunnable(message: String)
     /// The script reached one of its limits; the message says where, which one, and the option of `tureen run` that sets it.
     case limitReached(ScriptLimits.Kind, message: String)
+    /// `tureen.main` ended the script with this exit status, 1...255. What there is to say is on stderr already.
+    case exited(status: Int32)
   }
 
   /// The way in, for `interrupt`.
@@ -84,6 +86,7 @@ public final class ScriptState {
     switch status {
     case 0: return .done
     case 2: return .notRunnable(message: message)
+    case 4: return .exited(status: tureen_state_exit_status(state))
     case 3: return .limitReached(ScriptLimits.Kind(rawValue: tureen_state_limit(state)) ?? .time, message: message)
     default: return .failed(message: message)
     }

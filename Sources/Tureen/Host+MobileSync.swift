@@ -8,6 +8,9 @@ extension Host {
   public func mobileSync(
     _ action: MobileSyncAction, _ call: ActionCall, onUpdate: @escaping @Sendable (CallUpdate) -> Void
   ) throws -> [UInt8]? {
+    if action == .setupSyncsFromDefaultConfig {
+      return JSONValue.array(try core().setUpSyncs(isGlobal: call.store.isGlobal).map { .string($0) }).serialized()
+    }
     let manager = try core().manager(call.store)
     switch action {
     case .syncDown, .syncUp, .reSync:
@@ -26,17 +29,17 @@ extension Host {
 
   private func answer(_ action: MobileSyncAction, _ call: ActionCall, _ manager: SyncManager) throws -> JSONValue {
     switch action {
-    case .getSyncStatus: return try manager.getSyncStatus(try reference(call)).map { JSONValue.object($0.json) } ?? .null
+    case .getSyncStatus: return try manager.getSyncStatus(try reference(call)).map { JSONValue.object($0.scriptJSON) } ?? [:]
     case .createSyncDown:
       let made = try manager.createSyncDown(
         target: call.object("target"), options: call.value("options")?.objectValue, soupName: call.string("soupName"),
         syncName: call.value("syncName")?.stringValue)
-      return .object(made.json)
+      return .object(made.scriptJSON)
     case .createSyncUp:
       let made = try manager.createSyncUp(
         target: call.object("target"), options: call.value("options")?.objectValue, soupName: call.string("soupName"),
         syncName: call.value("syncName")?.stringValue)
-      return .object(made.json)
+      return .object(made.scriptJSON)
     case .hasSyncWithName: return .bool(try manager.hasSyncWithName(call.string("syncName")))
     case .isStopping: return .bool(manager.isStopping)
     case .isStopped: return .bool(manager.isStopped)
@@ -129,7 +132,7 @@ extension Host {
     }
     manager.whenEnded(started) {
       let states = ended.states.withLock { $0.sorted { $0.id < $1.id } }
-      onUpdate(.finished(JSONValue.array(states.map { .object($0.json) }).serialized()))
+      onUpdate(.finished(JSONValue.array(states.map { .object($0.scriptJSON) }).serialized()))
     }
   }
 
@@ -164,7 +167,7 @@ extension Host {
 extension SyncUpdate {
   init(_ state: SyncState) {
     self.init(
-      syncId: state.id, isTerminal: state.status.isTerminal, state: JSONValue.object(state.json).serialized(),
+      syncId: state.id, isTerminal: state.status.isTerminal, state: JSONValue.object(state.scriptJSON).serialized(),
       error: state.status == .failed
         ? (state.failure ?? SyncError(.internalError, state.error)).bridgeError : nil)
   }

@@ -33,6 +33,7 @@ struct NetworkRequest: Sendable {
   let files: [MultipartBody.File]
   let returnsBinary: Bool
   let requiresAuthentication: Bool
+  let expected: ExpectedBody
 
   /// - Throws: `invalidArguments`, naming the key.
   init(_ call: ActionCall) throws {
@@ -43,6 +44,7 @@ struct NetworkRequest: Sendable {
     files = try Self.files(call)
     returnsBinary = call.value("returnBinary")?.boolValue ?? false
     requiresAuthentication = !(call.value("doesNotRequireAuthentication")?.boolValue ?? false)
+    expected = try Self.expected(call)
     guard files.isEmpty || !sendsQuery else {
       throw Self.wrong("'fileParams' needs a method with a body, such as POST, got \(method.rawValue)")
     }
@@ -69,7 +71,9 @@ struct NetworkRequest: Sendable {
   }
 
   /// The success payload: JSON as it came, other text as a string, `{encodedBody, contentType}` for a binary result.
+  /// - Throws: `RestError` `.invalidBody` when the body is not what the script expects.
   func payload(of response: RestResponse) throws -> [UInt8] {
+    try expected.check(response)
     let type = response.header("Content-Type") ?? ""
     if returnsBinary {
       let encoded = response.body.withUnsafeBytes { Base64.encode(Array($0)) }
@@ -98,6 +102,32 @@ struct NetworkRequest: Sendable {
   }
 }
 
+/// What a script expects of the body of a good answer.
+enum ExpectedBody: String, CaseIterable, Sendable {
+  case any, json, nothing, jsonOrNothing
+
+  /// - Throws: `RestError` `.invalidBody`: a portal's page or an empty body in place of an answer.
+  func check(_ response: RestResponse) throws(RestError) {
+    let isNothing = response.status == 204 && response.body.count == 0
+    switch self {
+    case .any: return
+    case .nothing: guard isNothing else { throw response.invalidBody("expected status 204 without a body") }
+    case .jsonOrNothing: if !isNothing { try checkJSON(response, "expected JSON, or status 204 without a body") }
+    case .json:
+      let value = try checkJSON(response, "expected JSON")
+      guard value.objectValue != nil || value.arrayValue != nil else {
+        throw response.invalidBody("expected a JSON object or array, got \(value.kindName)")
+      }
+    }
+  }
+
+  @discardableResult
+  private func checkJSON(_ response: RestResponse, _ expected: String) throws(RestError) -> JSONValue {
+    guard response.body.count > 0 else { throw response.invalidBody("\(expected), got nothing") }
+    return try response.json()
+  }
+}
+
 // MARK: - The arguments
 
 extension NetworkRequest {
@@ -112,6 +142,15 @@ extension NetworkRequest {
       throw wrong("'method' must be one of \(known), got '\(text)'")
     }
     return method
+  }
+
+  private static func expected(_ call: ActionCall) throws -> ExpectedBody {
+    guard let word = call.value("expects")?.stringValue else { return .any }
+    guard let expected = ExpectedBody(rawValue: word) else {
+      let known = ExpectedBody.allCases.map(\.rawValue).joined(separator: ", ")
+      throw wrong("'expects' must be one of \(known), got '\(word)'")
+    }
+    return expected
   }
 
   /// An object, or the JSON text of one.

@@ -11,6 +11,8 @@ extension Host {
     case .getAllGlobalStores: return try storeList(core, isGlobal: true)
     case .removeAllStores: return try removeAll(core, isGlobal: false)
     case .removeAllGlobalStores: return try removeAll(core, isGlobal: true)
+    case .setupStoreFromDefaultConfig:
+      return JSONValue.array(try core.setUpStore(isGlobal: call.store.isGlobal).map { .string($0) }).serialized()
     case .removeStore:
       core.forget(call.store)
       try core.registry.remove(named: call.store.name, isGlobal: call.store.isGlobal)

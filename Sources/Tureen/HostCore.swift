@@ -109,6 +109,25 @@ final class HostCore: Sendable {
     }
   }
 
+  /// Registers the soups of `userstore.json` or `globalstore.json` that are missing in the default store.
+  /// - Returns: The soups that the file names; nothing without one.
+  func setUpStore(isGlobal: Bool) throws -> [String] {
+    guard let definition = isGlobal ? folder.globalStore : folder.userStore else { return [] }
+    try definition.apply(to: try store(StoreReference(name: StoreReference.defaultName, isGlobal: isGlobal)))
+    return definition.soups.map(\.name)
+  }
+
+  /// Saves the syncs of `usersyncs.json` or `globalsyncs.json` that are missing in the default store or defined otherwise there.
+  /// - Returns: The syncs that the file names; nothing without one.
+  /// - Throws: ``HostError`` `.invalidConfiguration` with every entry that was refused; the others are set up.
+  func setUpSyncs(isGlobal: Bool) throws -> [String] {
+    guard let file = isGlobal ? folder.globalSyncs : folder.userSyncs else { return [] }
+    let manager = try manager(StoreReference(name: StoreReference.defaultName, isGlobal: isGlobal))
+    let problems = manager.setupSyncs(from: file.value, fileName: file.name)
+    guard problems.isEmpty else { throw HostError(.invalidConfiguration, problems.joined(separator: "; ")) }
+    return (file.value["syncs"]?.arrayValue ?? []).compactMap { $0["syncName"]?.stringValue }
+  }
+
   /// The client of an org; runs with the first request.
   private static func connect(
     _ org: Org, sessionPath path: String, apiVersion: String, _ transport: TransportConfiguration, _ events: HostEvents,

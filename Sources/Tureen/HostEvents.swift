@@ -33,7 +33,7 @@ final class HostEvents: RestObserver {
 
   /// A sync changed that no call of the script waits for.
   func syncChanged(_ sync: SyncState, in store: StoreReference) {
-    var detail = sync.json
+    var detail = sync.scriptJSON
     detail["isGlobalStore"] = .bool(store.isGlobal)
     detail["storeName"] = .string(store.name)
     tell("sync", .object(detail), about: "sync \(store.isGlobal) \(store.name) \(sync.id)")

@@ -106,6 +106,7 @@ struct RunCommand: ParsableCommand {
     }
     switch outcome {
     case .done: return 0
+    case .exited(let status): return status
     case .limitReached(_, let message):
       complain(message)
       return ExitStatus.limitReached

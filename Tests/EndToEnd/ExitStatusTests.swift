@@ -39,6 +39,30 @@ import Testing
     if !expected.isEmpty { #expect(ended.errors.contains(expected), "got: \(ended.errors)") }
   }
 
+  @Test(arguments: [
+    ("local function deep() error('boom') end deep()", 1, ["script.lua:1: boom", "in local 'deep'"]),
+    ("error(select(2, tureen.await(tureen.smartstore.getSoupIndexSpecs, 'x')), 0)", 1, ["x does not exist", "script.lua:1:"]),
+    ("tureen.smartstore.getSoupIndexSpecs('y', print)", 1, ["y does not exist", "called at", "script.lua:1 without an error"]),
+    ("return 75", 75, []), ("return false", 1, []),
+  ])
+  func main_thatFails_endsWithItsStatusAndSaysWhere(body: String, status: Int32, expected: [String]) async throws {
+    let place = try Workplace()
+    let text = "local tureen = require 'tureen' tureen.main(function() \(body) end)\nprint 'not reached'"
+    let ended = try await place.runScript(try place.write(text, to: "script.lua"))
+    #expect(ended.status == status && ended.output == "", "\(ended)")
+    for part in expected { #expect(ended.errors.contains(part), "got: \(ended.errors)") }
+  }
+
+  @Test func run_failedCallWithoutErrorCallback_is1AndSaysWhereItWasMade() async throws {
+    let place = try Workplace()
+    let script = try place.write(
+      "local tureen = require 'tureen'\ntureen.smartstore.getSoupIndexSpecs('nowhere')\n", to: "script.lua")
+    let ended = try await place.runScript(script)
+    #expect(ended.status == 1)
+    #expect(ended.errors.contains("nowhere does not exist"), "got: \(ended.errors)")
+    #expect(ended.errors.contains("script.lua:2 without an error callback"), "got: \(ended.errors)")
+  }
+
   @Test func run_callbackThatThrows_is1AndTheOtherCallbacksStillRun() async throws {
     let place = try Workplace()
     let script = try place.write(

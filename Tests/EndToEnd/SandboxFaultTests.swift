@@ -61,13 +61,14 @@ import Testing
         local id = await(sandbox.create, "Account", { Name = "Lua" })
         await(sandbox.update, "Account", id, { Name = "Late" }, { seconds = 5 })
         print(await(sandbox.query, "SELECT Name FROM Account WHERE Id = '" .. id .. "'")[1].Name)
+        print(await(sandbox.query, "SELECT COUNT() FROM Account WHERE Name = 'Lua'"), await(sandbox.query, "SELECT COUNT() FROM Account WHERE Name = 'None'"))
         await(sandbox.clock, { advance = 5 })
         print(await(sandbox.query, "SELECT Name FROM Account WHERE Id = '" .. id .. "'")[1].Name)
         print(#await(sandbox.faults).rules, #await(sandbox.requests), (await(sandbox.removeFault, 1)), (await(sandbox.clearFaults)))
       end)
       """, to: "faults.lua")
     let ended = try await place.runScript(script)
-    #expect(ended.output == "1\ninvalidArguments\ttrue\n1900000000\nLua\nLate\n1\t0\ttrue\tOK\n", "\(ended.errors)")
+    #expect(ended.output == "1\ninvalidArguments\ttrue\n1900000000\nLua\n1\t0\nLate\n1\t0\ttrue\tOK\n", "\(ended.errors)")
     #expect(ended.status == 0)
   }
 }

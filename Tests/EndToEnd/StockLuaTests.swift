@@ -62,6 +62,23 @@ struct StockLuaTests {
     #expect(await sandbox.child.ended().status == 0)
   }
 
+  @Test(arguments: [
+    ("local function deep() error('boom') end deep()", 1, "in local 'deep'"), ("return 75", 75, ""), ("return 0", 0, ""),
+    ("tureen.smartstore.getSoupIndexSpecs('nowhere')", 1, "without an error callback"),
+  ])
+  func main_inStockLua_setsTheExitStatusAndClosesTheState(body: String, status: Int32, expected: String) async throws {
+    let place = try Workplace()
+    let script = try place.write(
+      """
+      local tureen = require "tureen"
+      closed = setmetatable({}, { __gc = function() print "closed" end })
+      tureen.main(function() \(body) end)
+      """, to: "script.lua")
+    let ended = try await place.run(Built.lua, [script], environment: try environment(place))
+    #expect(ended.status == status && ended.output == "closed\n", "\(ended)")
+    #expect(expected.isEmpty || ended.errors.contains(expected), "\(ended)")
+  }
+
   @Test func sync_noSandboxRunning_isAnErrorThatSaysHow() async throws {
     let place = try Workplace()
     let ended = try await place.run(

@@ -34,6 +34,7 @@ function tests.test_config_forms()
   smartstore.soupExists({ isGlobalStore = true, storeName = "s" }, "contacts",
     sends("pgSoupExists", arguments, { name = "s", isGlobal = true }))
   smartstore.soupExists({ isGlobalStore = false }, "contacts", sends("pgSoupExists", arguments))
+  smartstore.soupExists({ storeName = "s" }, "contacts", sends("pgSoupExists", arguments, { name = "s", isGlobal = false }))
   smartstore.soupExists({ isGlobalStore = tureen.null, storeName = tureen.null }, "contacts",
     sends("pgSoupExists", arguments))
 end
@@ -43,8 +44,8 @@ function tests.test_config_misuse_raises()
     smartstore.soupExists, tureen.null, "contacts")
   raises("soupExists: argument 1 must not be nil; leave the store config out or give one",
     smartstore.soupExists, nil, "contacts")
-  raises("soupExists: argument 1 has a storeName but no isGlobalStore, which a store config needs",
-    smartstore.soupExists, { storeName = "s" }, "contacts")
+  raises("soupExists: argument 1 'storeConfig.storeName' must be a string, got number",
+    smartstore.soupExists, { storeName = 5 }, "contacts")
   raises("soupExists: argument 1 'storeConfig.isGlobalStore' must be a boolean, got string",
     smartstore.soupExists, { isGlobalStore = "yes" }, "contacts")
   raises("syncUp: argument 1 must not be null; leave the store config out or give one",
@@ -192,7 +193,6 @@ function tests.test_cursor_ends_call_the_error_callback_later()
   smartstore.moveCursorToNextPage(empty, never(), check("moveCursorToNextPage called while on last page"))
   smartstore.moveCursorToPreviousPage(first_page, never(),
     check("moveCursorToPreviousPage called while on first page"))
-  smartstore.moveCursorToPreviousPage(first_page) -- nobody to tell
   inside = false
 end
 

@@ -75,7 +75,7 @@ function tests.test_await_of_any_function_with_callbacks_last()
 end
 
 function tests.test_await_outside_a_coroutine_is_misuse()
-  local message = "await: there is nothing here that could wait; call it inside tureen.async(function() ... end)"
+  local message = "await: it can wait only inside a task; call it inside tureen.async(function() ... end)"
   raises(message, await, smartstore.soupExists, "s")
   smartstore.soupExists("s", expect(function() raises(message, await, smartstore.soupExists, "s") end))
   async(expect(function()

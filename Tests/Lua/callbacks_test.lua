@@ -111,10 +111,46 @@ end
 
 function tests.test_callbacks_are_optional()
   smartstore.soupExists("s")
-  smartstore.soupExists("fail")
   smartstore.soupExists("s", nil, never())
-  smartstore.soupExists("fail", never(), nil)
   mobilesync.syncDown(steps("RUNNING", "DONE"), "s", {})
+end
+
+--- Runs what `begin` starts; the errors nobody took, with their tracebacks.
+local function uncaught(begin)
+  local reports = {}
+  tureen.onerror = function(err, traceback) reports[#reports + 1] = { err = err, traceback = traceback } end
+  begin()
+  same(tureen.run(), true)
+  return reports
+end
+
+function tests.test_failure_without_an_error_callback_is_reported_once()
+  local line
+  local reports = uncaught(function()
+    line = debug.getinfo(1, "l").currentline + 1
+    smartstore.soupExists("fail")
+    smartstore.soupExists("fail", never(), nil)
+    tureen.exec(nil, nil, "no.service", "x", {})
+    mobilesync.syncUp("s", { fieldlist = { "Name" } }, "fails-after-start", function() end)
+    smartstore.moveCursorToNextPage({ cursorId = 1, currentPageIndex = 0, totalPages = 1 }, never())
+  end)
+  local codes = {}
+  for i, report in ipairs(reports) do codes[i] = report.err.code end
+  table.sort(codes)
+  same(codes, { "noSuchPage", "noSuchSoup", "noSuchSoup", "serverError", "unknownService" })
+  local wanted = ("in com.salesforce.smartstore:pgSoupExists, called at %s:%d without an error callback"):format(
+    debug.getinfo(1, "S").short_src, line)
+  local found = false
+  for _, report in ipairs(reports) do found = found or report.traceback == wanted end
+  same(found, true, wanted)
+end
+
+function tests.test_failure_of_a_call_that_the_script_gave_up_is_no_error()
+  local reports = uncaught(function()
+    local id = smartstore.soupExists("fail")
+    tureen.cancel(id)
+  end)
+  same(#reports, 0)
 end
 
 function tests.test_raising_callback_disturbs_nobody_and_is_reported_once()

@@ -82,12 +82,54 @@ tests.test_failures_without_a_message_get_the_default_text = case(function()
   end
 end)
 
+tests.test_page_of_a_gateway_deletes_nothing = case(function()
+  local cache = support.cache "fo_gateway"
+  assert(cache:saveAll { { Id = "A", Name = "A" } })
+  local told = {}
+  local errors = {
+    { status = 404, body = "<html>not here</html>", errors = tureen.array() }, { status = 200, code = "invalidBody", body = "" },
+    { code = "badAnswer", body = "{}" },
+  }
+  for _, err in ipairs(errors) do
+    local list = list_of(function() return err end, { cache = cache, on_failure = function(_, failure)
+      told[#told + 1] = optimistic.describe(failure).kind
+    end })
+    list:delete(1)
+    settle(list)
+    same({ names(list), cache:retrieve("A").__local__ }, { "ABCDE", false })
+  end
+  same(told, { "undecodable", "emptyResponse", "undecodable" })
+end)
+
+tests.test_each_kind_of_failure_has_its_title_and_reason = case(function()
+  local refused = optimistic.describe(REFUSED)
+  same(refused, { kind = "refused", title = "Not deleted", message = "has cases", reason = "has cases" })
+  local seen = {}
+  for _, err in ipairs { { code = "noResponse" }, { status = 200, body = "" }, { status = 200, body = "<html>" } } do
+    local described = optimistic.describe(err)
+    same(described.message, "Failed to delete item")
+    same(seen[described.title] or seen[described.reason], nil)
+    seen[described.title], seen[described.reason] = true, true
+  end
+end)
+
+tests.test_failure_that_nobody_takes_is_reported = case(function()
+  local list = list_of(function() return REFUSED end)
+  local reported
+  local before = tureen.onerror
+  tureen.onerror = function(err, traceback) reported = { err.status, traceback:find("called at", 1, true) ~= nil } end
+  list:delete(1)
+  settle(list)
+  tureen.onerror = before
+  same({ names(list), reported }, { "ABCDE", { 400, true } })
+end)
+
 tests.test_first_of_two_fails_after_the_second_succeeded = case(function()
   local wait, answer = gates()
   local list = list_of(function(id)
     wait(id)
     if id == "B" then return REFUSED end
-  end)
+  end, { on_failure = function() end })
   list:delete(2)
   list:delete(2)
   same({ names(list), list.pending }, { "ADE", 2 })
@@ -103,7 +145,7 @@ tests.test_several_rows_come_back_in_their_old_order = case(function()
   local list = list_of(function(id)
     wait(id)
     return REFUSED
-  end)
+  end, { on_failure = function() end })
   for _, id in ipairs { "E", "B", "C" } do list:delete_id(id) end
   same(names(list), "AD")
   for left, id in ipairs { "C", "E", "B" } do
@@ -115,7 +157,7 @@ tests.test_several_rows_come_back_in_their_old_order = case(function()
 end)
 
 tests.test_second_delete_of_a_record_is_refused_and_404_is_success = case(function()
-  local list = list_of(function() return { status = 404, errors = { { message = "gone" } } } end)
+  local list = list_of(function() return { status = 404, errors = { { message = "gone", errorCode = "NOT_FOUND" } } } end)
   same({ list:delete_id "B", list:delete_id "B", list:delete(9) }, { true, false, false })
   settle(list)
   same(names(list), "ACDE")
@@ -128,7 +170,7 @@ tests.test_record_is_marked_in_the_cache_until_the_answer = case(function()
   local list = list_of(function(id)
     seen[id] = cache:retrieve(id).__locally_deleted__
     if id == "B" then return REFUSED end
-  end, { cache = cache })
+  end, { cache = cache, on_failure = function() end })
   list:delete(1)
   list:delete(1)
   settle(list)

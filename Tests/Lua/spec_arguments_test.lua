@@ -34,7 +34,7 @@ local makers = {
     return timer
   end,
   ["tureen.Observer"] = function()
-    local observer = tureen.smartstore.observe("fail", function() end)
+    local observer = tureen.smartstore.observe("fail", function() end, function() end)
     observer:close()
     return observer
   end,
@@ -258,6 +258,22 @@ function tests.test_every_function_of_the_spec_is_there()
       end
     end
   end
+end
+
+function tests.test_every_module_is_a_field_of_tureen()
+  local found = 0
+  for _, module in pairs(modules) do
+    for _, name in ipairs(module.require) do
+      local field = name:match "^tureen%.(%a+)$"
+      -- tureen.exec is the raw call; the module of that name has the plug-ins' one.
+      if field and field ~= "exec" then
+        assert(tureen[field] == require(name), "tureen." .. field)
+        assert(modules.tureen.fields[field], "functions/tureen.json lacks " .. field)
+        found = found + 1
+      end
+    end
+  end
+  assert(found > 12, found)
 end
 
 function tests.test_every_client_has_the_functions_that_answer()

@@ -259,8 +259,9 @@ end
 function tests.test_run_with_a_function_waits_for_all_there_is()
   local late = false
   tureen.after(20, function() late = true end)
-  same({ tureen.run(function() error("early", 0) end) }, { false, "early" })
-  same(late, true)
+  local ok, err, traceback = tureen.run(function() error("early", 0) end)
+  same({ ok, err, late }, { false, "early", true })
+  same(traceback:find("tasks_test.lua", 1, true) ~= nil, true, traceback)
 end
 
 function tests.test_run_reports_those_who_wait_for_such_a_task()
@@ -312,7 +313,7 @@ function tests.test_misuse()
     raises("timeout: argument 2 'fn' must be a function or a task, got nil", tureen.timeout, 1)
     raises("await: argument 1 'fn' must be a function or a task, got table", await, {})
   end))
-  local nowhere = ": there is nothing here that could wait; call it inside tureen.async(function() ... end)"
+  local nowhere = ": it can wait only inside a task; call it inside tureen.async(function() ... end)"
   raises("all" .. nowhere, tureen.all, {})
   raises("race" .. nowhere, tureen.race, { print })
   raises("sleep" .. nowhere, tureen.sleep, 1)

@@ -92,13 +92,15 @@ function tests.test_cancelled_sleep_ends_at_once()
 end
 
 function tests.test_wait_event_takes_the_first_that_fits()
-  async(expect(function()
+  local finish = expect()
+  async(function()
     local waiting = async(function()
-      return tureen.waitEvent("sync", function(detail) return detail.status == "DONE" end)
+      return tureen.waitEvent("bootstrapStatusEvent", function(detail) return detail.isError end)
     end)
-    tureen.mobilesync.syncDown({ steps = { "RUNNING", "RUNNING:50", "DONE:100" } }, "s", {})
-    same(tureen.await(waiting).progress, 100)
-  end))
+    for code = 0, 3 do tureen.event.sendStatusEvent { code = code, description = "", isError = code >= 2 } end
+    same(tureen.await(waiting).code, 2)
+    finish()
+  end)
 end
 
 function tests.test_wait_event_gives_up()

@@ -19,6 +19,7 @@ import Testing
     switch outcome {
     case .done: "done"
     case .failed(let message), .notRunnable(let message), .limitReached(_, let message): message
+    case .exited(let status): "exited with \(status)"
     }
   }
 
@@ -53,6 +54,52 @@ import Testing
       check(tureen.run(), "reported twice")
       """)
     #expect(outcome == .failed(message: ""))
+  }
+
+  @Test func failure_withoutErrorCallback_failsTheRun() throws {
+    let outcome = try run(
+      """
+      smartstore.soupExists("fail")
+      local ok, err = tureen.run()
+      check(ok == false and err.code == "noSuchSoup", tostring(err))
+      check(tureen.run(), "reported twice")
+      """)
+    #expect(outcome == .failed(message: ""))
+  }
+
+  @Test(arguments: [
+    ("error('broken')", 1), ("error({})", 1), ("return false", 1), ("return 75", 75), ("return nil, 'no luck'", 1),
+    ("smartstore.soupExists('fail')", 1), ("tureen.await(smartstore.soupExists, 's') error('later')", 1),
+  ])
+  func main_failing_endsTheScriptWithItsStatus(body: String, status: Int32) throws {
+    let outcome = try run("tureen.main(function() \(body) end) error('not reached')")
+    #expect(outcome == .exited(status: status))
+  }
+
+  @Test(arguments: ["", "return 0", "return true", "return 'anything'", "return tureen.await(smartstore.soupExists, 's')"])
+  func main_goingWell_letsTheScriptGoOn(body: String) throws {
+    let outcome = try run("local went = false tureen.main(function() \(body) end) went = true check(went)")
+    #expect(outcome == .done)
+  }
+
+  @Test func main_thatFailed_leavesTheNextScriptOfTheStateAlone() throws {
+    let state = try ScriptState(host: FakeHost())
+    #expect(state.run(text: Self.prelude + "tureen.main(function() return 3 end)") == .exited(status: 3))
+    #expect(state.run(text: Self.prelude + "tureen.main(function() return 0 end)") == .done)
+  }
+
+  @Test func main_misuse_raises() throws {
+    let text = message(try run("tureen.main('x')"))
+    #expect(text.contains("main: argument 1 'main' must be a function, got string"))
+    let status = message(try run("tureen.main(function() return 300 end)"))
+    #expect(status.contains("main: an exit status must be from 0 to 255, got 300"))
+    let inside = message(
+      try run("smartstore.soupExists('s', function() tureen.main(function() end) end) local ok, err = tureen.run() error(err)"))
+    #expect(inside.contains("main: called from inside a callback"))
+  }
+
+  @Test func logger_lines_doNotFailTheRun() throws {
+    #expect(try run("require('tureen.logger').logToConsole('a line of the log, on purpose')") == .done)
   }
 
   @Test func script_raising_failsWithItsMessageAndTraceback() throws {

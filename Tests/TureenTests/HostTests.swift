@@ -41,6 +41,45 @@ func readFile(at path: String) throws -> String {
     await runner.server.stop()
   }
 
+  @Test func defaultConfig_setUpAgain_bringsBackWhatWasRemoved() async throws {
+    let runner = try await ScriptRunner()
+    for (name, sync) in [("user", "down"), ("global", "globalDown")] {
+      try writeFile(
+        """
+        {"soups": [{"soupName": "\(name)Soup", "indexes": [{"path": "Id", "type": "string"}]}]}
+        """, at: runner.configDirectory + "/\(name)store.json")
+      try writeFile(
+        """
+        {"syncs": [{"syncName": "\(sync)", "syncType": "syncDown", "soupName": "\(name)Soup",
+          "target": {"type": "soql", "query": "SELECT Id FROM Contact"}, "options": {"mergeMode": "OVERWRITE"}}]}
+        """, at: runner.configDirectory + "/\(name)syncs.json")
+    }
+    let result = try await runner.value(
+      of: """
+        local seen = {}
+        local places = {
+          { false, "userSoup", "down", smartstore.setupUserStoreFromDefaultConfig, mobilesync.setupUserSyncsFromDefaultConfig },
+          { true, "globalSoup", "globalDown", smartstore.setupGlobalStoreFromDefaultConfig,
+            mobilesync.setupGlobalSyncsFromDefaultConfig },
+        }
+        for _, place in ipairs(places) do
+          local is_global, soup, sync, set_up_store, set_up_syncs = table.unpack(place)
+          assert(await(smartstore.removeSoup, is_global, soup))
+          assert(await(mobilesync.deleteSync, is_global, sync))
+          local gone = { await(smartstore.soupExists, is_global, soup), await(mobilesync.hasSyncWithName, is_global, sync) }
+          local soups, syncs = assert(await(set_up_store)), assert(await(set_up_syncs))
+          local back = { await(smartstore.soupExists, is_global, soup), await(mobilesync.hasSyncWithName, is_global, sync) }
+          seen[#seen + 1] = { gone, soups, syncs, back }
+        end
+        return seen
+        """, before: "local await = tureen.await")
+    #expect(
+      result == [
+        [[false, false], ["userSoup"], ["down"], [true, true]],
+        [[false, false], ["globalSoup"], ["globalDown"], [true, true]],
+      ])
+  }
+
   @Test(arguments: [
     ("userstore.json", "{\n\"soups\": [],\n\"sops\": 1}", ":3: 'sops' is not known here"),
     ("userstore.json", "{\"soups\": [\n{\"soupName\": \"a\" \"indexes\": []}]}", ":2:18: not valid JSON"),

@@ -99,6 +99,20 @@ import Tureen
       "the example says \(Self.text(example["result"] ?? .null)), the answer is \(Self.text(answer))")
   }
 
+  /// A default that is copied from the reference is the value itself.
+  @Test func reference_defaults_areSpelledAsTheyAre() throws {
+    let reference = try String(contentsOf: Self.folder.appendingPathComponent("reference.md"), encoding: .utf8)
+    var checked = 0
+    for path in Self.actions {
+      for (name, argument) in try Self.json("actions/\(path)")["arguments"]?.objectValue ?? [:] {
+        guard let text = argument["default"]?.stringValue, !text.isEmpty else { continue }
+        #expect(reference.contains("default `\(text)`"), "\(path): \(name)")
+        checked += 1
+      }
+    }
+    #expect(checked > 20 && reference.contains(#"default `{"mergeMode": "OVERWRITE"}`"#))
+  }
+
   @Test func actions_areFound() { #expect(Self.actions.count > 50) }
 
   private static func text(_ value: JSONValue) -> String { String(decoding: value.serialized(), as: UTF8.self) }

@@ -75,55 +75,55 @@ local RemoteObjectCollection = {}
 ---@field smartstoreClient tureen.smartstore.Client  the functions of tureen.smartstore, each awaiting its answer
 local force = {}
 
---- Sets the API version, or what answers requests in place of the network, for tests.
+--- Sets the API version; for tests also a function that answers requests in place of the network.
 ---@param options {apiVersion: string?, requestHandler: (fun(request: table): any, any)?}?
 function force.init(options) end
 
---- A failure for people: a copy of an error, with its type.
+--- Returns a copy of an error that has a `type`, for showing it to people.
 ---@param err any
 ---@return tureen.force.Failure
 function force.Error(err) end
 
---- The parts of a URL; nil when it is none.
+--- Splits a URL into its parts; nil if it is not a URL.
 ---@param url string
 ---@return {protocol: string, host: string, hostname: string, port: string?, path: string, params: table, hash: string}?
 function force.parseUrl(url) end
 
---- End point and path of a request.
+--- Splits a path into end point and path.
 ---@param endPoint string?
 ---@param path string
 ---@return {endPoint: string, path: string}
 function force.computeEndPointIfMissing(endPoint, path) end
 
---- The versions the org has.
+--- Lists the API versions of the org.
 ---@param success (fun(value: table[]): any)?
 ---@param failure tureen.Failure?
 ---@return table[]|nil value  what success gets, inside a task
 ---@return tureen.Error err  nil when it went well
 function force.versions(success, failure) end
 
---- The paths of the API, by name.
+--- Lists the resources of the API: name to path.
 ---@param success (fun(value: table): any)?
 ---@param failure tureen.Failure?
 ---@return table|nil value  what success gets, inside a task
 ---@return tureen.Error err  nil when it went well
 function force.resources(success, failure) end
 
---- What is left of each limit: name to {Max, Remaining}.
+--- Reads the org's limits: name to {Max, Remaining}.
 ---@param success (fun(value: table): any)?
 ---@param failure tureen.Failure?
 ---@return table|nil value  what success gets, inside a task
 ---@return tureen.Error err  nil when it went well
 function force.limits(success, failure) end
 
---- All objects of the org.
+--- Lists all objects of the org.
 ---@param success (fun(value: table): any)?
 ---@param failure tureen.Failure?
 ---@return table|nil value  what success gets, inside a task
 ---@return tureen.Error err  nil when it went well
 function force.describeGlobal(success, failure) end
 
---- The short description of an object, and its recent records.
+--- Reads an object's short description and its recent records.
 ---@param sobjectType string
 ---@param success (fun(value: table): any)?
 ---@param failure tureen.Failure?
@@ -131,7 +131,7 @@ function force.describeGlobal(success, failure) end
 ---@return tureen.Error err  nil when it went well
 function force.metadata(sobjectType, success, failure) end
 
---- The fields, child relationships and so on of an object.
+--- Reads an object's fields, child relationships and so on.
 ---@param sobjectType string
 ---@param success (fun(value: table): any)?
 ---@param failure tureen.Failure?
@@ -139,7 +139,7 @@ function force.metadata(sobjectType, success, failure) end
 ---@return tureen.Error err  nil when it went well
 function force.describe(sobjectType, success, failure) end
 
---- The same as describe.
+--- Does the same as describe.
 ---@param sobjectType string
 ---@param success (fun(value: table): any)?
 ---@param failure tureen.Failure?
@@ -147,7 +147,7 @@ function force.describe(sobjectType, success, failure) end
 ---@return tureen.Error err  nil when it went well
 function force.getPickListValues(sobjectType, success, failure) end
 
---- All layouts of an object, or that of one record type.
+--- Reads all layouts of an object, or that of one record type.
 ---@param sobjectType string
 ---@param recordTypeId string?
 ---@param success (fun(value: table): any)?
@@ -157,7 +157,7 @@ function force.getPickListValues(sobjectType, success, failure) end
 ---@overload fun(sobjectType: string, success: (fun(value: table): any)?, failure: tureen.Failure?): table|nil, tureen.Error
 function force.describeLayout(sobjectType, recordTypeId, success, failure) end
 
---- Runs SOQL.
+--- Runs a SOQL query.
 ---@param soql string
 ---@param success (fun(value: {totalSize: integer, done: boolean, records: table[], nextRecordsUrl: string?}): any)?
 ---@param failure tureen.Failure?
@@ -165,7 +165,7 @@ function force.describeLayout(sobjectType, recordTypeId, success, failure) end
 ---@return tureen.Error err  nil when it went well
 function force.query(soql, success, failure) end
 
---- Runs SOQL; deleted records are found, too.
+--- Runs a SOQL query that also finds deleted records.
 ---@param soql string
 ---@param success (fun(value: {totalSize: integer, done: boolean, records: table[], nextRecordsUrl: string?}): any)?
 ---@param failure tureen.Failure?
@@ -173,7 +173,7 @@ function force.query(soql, success, failure) end
 ---@return tureen.Error err  nil when it went well
 function force.queryAll(soql, success, failure) end
 
---- The page behind a URL that query gave; its host does not matter.
+--- Reads the next page, by the nextRecordsUrl of a query; the host in the URL is ignored.
 ---@param url string  a nextRecordsUrl
 ---@param success (fun(value: {totalSize: integer, done: boolean, records: table[], nextRecordsUrl: string?}): any)?
 ---@param failure tureen.Failure?
@@ -181,7 +181,7 @@ function force.queryAll(soql, success, failure) end
 ---@return tureen.Error err  nil when it went well
 function force.queryMore(url, success, failure) end
 
---- Runs SOSL.
+--- Runs a SOSL search.
 ---@param sosl string
 ---@param success (fun(value: {searchRecords: table[]}): any)?
 ---@param failure tureen.Failure?
@@ -189,7 +189,7 @@ function force.queryMore(url, success, failure) end
 ---@return tureen.Error err  nil when it went well
 function force.search(sosl, success, failure) end
 
---- A record; `fields` is a list of names, or a text with commas.
+--- Reads a record; `fields` is a list of names, or a string with commas.
 ---@param sobjectType string
 ---@param id string
 ---@param fields (string|string[])?
@@ -209,7 +209,7 @@ function force.retrieve(sobjectType, id, fields, success, failure) end
 ---@return tureen.Error err  nil when it went well
 function force.create(sobjectType, data, success, failure) end
 
---- Changes a record; `data` has the Id and the fields to change.
+--- Changes a record; `data` holds its Id and the fields to change.
 ---@param sobjectType string
 ---@param data table  with Id
 ---@param headers table?
@@ -220,7 +220,7 @@ function force.create(sobjectType, data, success, failure) end
 ---@overload fun(sobjectType: string, data: table, success: (fun(value: "OK"): any)?, failure: tureen.Failure?): "OK"|nil, tureen.Error
 function force.update(sobjectType, data, headers, success, failure) end
 
---- Creates or changes the record that an external id names.
+--- Creates or changes the record with an external id; without one it creates a record.
 ---@param sobjectType string
 ---@param externalIdField string
 ---@param externalId string?  nil creates
@@ -240,7 +240,7 @@ function force.upsert(sobjectType, externalIdField, externalId, data, success, f
 ---@return tureen.Error err  nil when it went well
 function force.del(sobjectType, id, success, failure) end
 
---- The bytes of an attachment; network.bytes decodes them.
+--- Downloads an attachment; network.bytes decodes it.
 ---@param id string
 ---@param success (fun(value: {encodedBody: string, contentType: string}): any)?
 ---@param failure tureen.Failure?
@@ -248,7 +248,7 @@ function force.del(sobjectType, id, success, failure) end
 ---@return tureen.Error err  nil when it went well
 function force.getAttachment(id, success, failure) end
 
---- Creates up to 200 records; each has attributes.type.
+--- Creates up to 200 records, each with attributes.type.
 ---@param allOrNone boolean
 ---@param records table[]
 ---@param success (fun(value: table[]): any)?
@@ -277,10 +277,10 @@ function force.collectionUpdate(allOrNone, records, success, failure) end
 ---@return tureen.Error err  nil when it went well
 function force.collectionUpsert(allOrNone, sobjectType, externalIdField, records, success, failure) end
 
---- Records by their ids; null for one that is not there.
+--- Reads records by their ids; the list has null for an unknown id.
 ---@param sobjectType string
 ---@param ids string[]
----@param fields string[]
+---@param fields string[]|string
 ---@param success (fun(value: table[]): any)?
 ---@param failure tureen.Failure?
 ---@return table[]|nil value  what success gets, inside a task
@@ -296,7 +296,7 @@ function force.collectionRetrieve(sobjectType, ids, fields, success, failure) en
 ---@return tureen.Error err  nil when it went well
 function force.collectionDelete(allOrNone, ids, success, failure) end
 
---- Up to 25 requests in one; a url begins with the version.
+--- Sends up to 25 requests in one; each url begins with the version.
 ---@param requests {method: string, url: string, richInput: table?}[]
 ---@param haltOnError boolean?
 ---@param success (fun(value: {hasErrors: boolean, results: table[]}): any)?
@@ -306,7 +306,7 @@ function force.collectionDelete(allOrNone, ids, success, failure) end
 ---@overload fun(requests: {method: string, url: string, richInput: table?}[], success: (fun(value: {hasErrors: boolean, results: table[]}): any)?, failure: tureen.Failure?): {hasErrors: boolean, results: table[]}|nil, tureen.Error
 function force.batch(requests, haltOnError, success, failure) end
 
---- Up to 25 requests that may refer to one another; a url begins with /services/data.
+--- Sends up to 25 requests that may refer to one another; each url begins with /services/data.
 ---@param allOrNone boolean
 ---@param requests {method: string, url: string, referenceId: string, body: table?}[]
 ---@param success (fun(value: {compositeResponse: table[]}): any)?
@@ -324,7 +324,7 @@ function force.composite(allOrNone, requests, success, failure) end
 ---@return tureen.Error err  nil when it went well
 function force.tree(sobjectType, records, success, failure) end
 
---- The ids of a briefcase.
+--- Reads the ids of a briefcase.
 ---@param relayToken string?
 ---@param changedAfterTimestamp string?
 ---@param success (fun(value: table): any)?
@@ -335,7 +335,7 @@ function force.tree(sobjectType, records, success, failure) end
 ---@overload fun(success: (fun(value: table): any)?, failure: tureen.Failure?): table|nil, tureen.Error
 function force.primingRecords(relayToken, changedAfterTimestamp, success, failure) end
 
---- What the org's own endpoint answers; a table's path gets /services/apexrest in front when it lacks it.
+--- Calls an Apex REST resource; a table's path gets the prefix /services/apexrest if it lacks it.
 ---@param request string|{path: string, method: string?, params: table?, data: table?, headerParams: table?}
 ---@param success (fun(value: any): any)?
 ---@param failure tureen.Failure?
@@ -343,7 +343,7 @@ function force.primingRecords(relayToken, changedAfterTimestamp, success, failur
 ---@return tureen.Error err  nil when it went well
 function force.apexrest(request, success, failure) end
 
---- A request under the chatter path.
+--- Sends a request below the chatter path.
 ---@param request {path: string, method: string?, params: table?, data: table?}
 ---@param success (fun(value: any): any)?
 ---@param failure tureen.Failure?
@@ -351,7 +351,7 @@ function force.apexrest(request, success, failure) end
 ---@return tureen.Error err  nil when it went well
 function force.chatter(request, success, failure) end
 
---- Any request of the org.
+--- Sends any request to the org.
 ---@param request {path: string, method: string?, params: table?, data: table?, headerParams: table?, binary: boolean?}
 ---@param success (fun(value: any): any)?
 ---@param failure tureen.Failure?
@@ -359,7 +359,7 @@ function force.chatter(request, success, failure) end
 ---@return tureen.Error err  nil when it went well
 function force.request(request, success, failure) end
 
---- Any full URL.
+--- Sends a request to any full URL.
 ---@param url string
 ---@param binary boolean?
 ---@param noAuth boolean?
@@ -373,7 +373,7 @@ function force.request(request, success, failure) end
 ---@overload fun(url: string, success: (fun(value: any): any)?, failure: tureen.Failure?): any|nil, tureen.Error
 function force.anyrest(url, binary, noAuth, request, success, failure) end
 
---- A user's files, a page at a time.
+--- Lists a user's files, one page at a time.
 ---@param userId string?
 ---@param page integer?
 ---@param success (fun(value: table): any)?
@@ -384,7 +384,7 @@ function force.anyrest(url, binary, noAuth, request, success, failure) end
 ---@overload fun(success: (fun(value: table): any)?, failure: tureen.Failure?): table|nil, tureen.Error
 function force.ownedFilesList(userId, page, success, failure) end
 
---- Files of a user's groups.
+--- Lists the files of a user's groups.
 ---@param userId string?
 ---@param page integer?
 ---@param success (fun(value: table): any)?
@@ -395,7 +395,7 @@ function force.ownedFilesList(userId, page, success, failure) end
 ---@overload fun(success: (fun(value: table): any)?, failure: tureen.Failure?): table|nil, tureen.Error
 function force.filesInUsersGroups(userId, page, success, failure) end
 
---- Files shared with a user.
+--- Lists the files that are shared with a user.
 ---@param userId string?
 ---@param page integer?
 ---@param success (fun(value: table): any)?
@@ -406,7 +406,7 @@ function force.filesInUsersGroups(userId, page, success, failure) end
 ---@overload fun(success: (fun(value: table): any)?, failure: tureen.Failure?): table|nil, tureen.Error
 function force.filesSharedWithUser(userId, page, success, failure) end
 
---- What is known of a file.
+--- Reads the details of a file.
 ---@param fileId string
 ---@param version string?
 ---@param success (fun(value: table): any)?
@@ -416,7 +416,7 @@ function force.filesSharedWithUser(userId, page, success, failure) end
 ---@overload fun(fileId: string, success: (fun(value: table): any)?, failure: tureen.Failure?): table|nil, tureen.Error
 function force.fileDetails(fileId, version, success, failure) end
 
---- The same of several.
+--- Reads the details of several files.
 ---@param fileIds string[]
 ---@param success (fun(value: table): any)?
 ---@param failure tureen.Failure?
@@ -424,7 +424,7 @@ function force.fileDetails(fileId, version, success, failure) end
 ---@return tureen.Error err  nil when it went well
 function force.batchFileDetails(fileIds, success, failure) end
 
---- Who sees a file.
+--- Lists who a file is shared with.
 ---@param fileId string
 ---@param page integer?
 ---@param success (fun(value: table): any)?
@@ -444,7 +444,7 @@ function force.fileShares(fileId, page, success, failure) end
 ---@return tureen.Error err  nil when it went well
 function force.addFileShare(fileId, entityId, shareType, success, failure) end
 
---- Ends a share.
+--- Stops sharing a file.
 ---@param shareId string
 ---@param success (fun(value: "OK"): any)?
 ---@param failure tureen.Failure?
@@ -452,7 +452,7 @@ function force.addFileShare(fileId, entityId, shareType, success, failure) end
 ---@return tureen.Error err  nil when it went well
 function force.deleteFileShare(shareId, success, failure) end
 
---- What the user is told of, the newest first.
+--- Lists the user's notifications, the newest first.
 ---@param size integer?
 ---@param before string?  ISO text
 ---@param after string?  ISO text
@@ -465,7 +465,7 @@ function force.deleteFileShare(shareId, success, failure) end
 ---@overload fun(success: (fun(value: {notifications: table[]}): any)?, failure: tureen.Failure?): {notifications: table[]}|nil, tureen.Error
 function force.notifications(size, before, after, success, failure) end
 
---- One notification.
+--- Reads one notification.
 ---@param notificationId string
 ---@param success (fun(value: table): any)?
 ---@param failure tureen.Failure?
@@ -473,21 +473,21 @@ function force.notifications(size, before, after, success, failure) end
 ---@return tureen.Error err  nil when it went well
 function force.notification(notificationId, success, failure) end
 
---- How many notifications are unseen and unread.
+--- Counts unseen and unread notifications.
 ---@param success (fun(value: {hasUnseen: boolean, unseenCount: integer, unreadCount: integer}): any)?
 ---@param failure tureen.Failure?
 ---@return {hasUnseen: boolean, unseenCount: integer, unreadCount: integer}|nil value  what success gets, inside a task
 ---@return tureen.Error err  nil when it went well
 function force.notificationsStatus(success, failure) end
 
---- The kinds of notifications.
+--- Lists the types of notifications.
 ---@param success (fun(value: {notificationTypes: table[]}): any)?
 ---@param failure tureen.Failure?
 ---@return {notificationTypes: table[]}|nil value  what success gets, inside a task
 ---@return tureen.Error err  nil when it went well
 function force.notificationTypes(success, failure) end
 
---- Marks a notification; as it is then.
+--- Marks a notification as read or seen and returns it.
 ---@param notificationId string
 ---@param data table  read, seen or both
 ---@param success (fun(value: table): any)?
@@ -496,7 +496,7 @@ function force.notificationTypes(success, failure) end
 ---@return tureen.Error err  nil when it went well
 function force.updateNotification(notificationId, data, success, failure) end
 
---- Marks several notifications; as they are then.
+--- Marks several notifications and returns them.
 ---@param data table  notificationIds or before, and read, seen or both
 ---@param success (fun(value: {notifications: table[]}): any)?
 ---@param failure tureen.Failure?
@@ -504,7 +504,7 @@ function force.updateNotification(notificationId, data, success, failure) end
 ---@return tureen.Error err  nil when it went well
 function force.updateNotifications(data, success, failure) end
 
---- Does what a notification offers.
+--- Runs an action that a notification offers.
 ---@param notificationId string
 ---@param action string
 ---@param success (fun(value: any): any)?
@@ -513,7 +513,7 @@ function force.updateNotifications(data, success, failure) end
 ---@return tureen.Error err  nil when it went well
 function force.notificationAction(notificationId, action, success, failure) end
 
---- A cache of records on a soup, which `init` registers.
+--- Makes a cache of records on a soup; `init` registers the soup.
 ---@param soupName string
 ---@param indexSpecs tureen.SoupIndexSpec[]?
 ---@param keyField string?  "Id" when left out
@@ -522,7 +522,7 @@ function force.notificationAction(notificationId, action, success, failure) end
 ---@return tureen.force.StoreCache
 function force.StoreCache(soupName, indexSpecs, keyField, isGlobalStore, storeName) end
 
---- What is known of an object, remembered and cached.
+--- Makes an object that reads and caches metadata of a type.
 ---@param sobjectType string
 ---@param cache tureen.force.StoreCache?
 ---@param cacheMode string?
@@ -533,22 +533,22 @@ function force.SObjectType(sobjectType, cache, cacheMode) end
 ---@param method tureen.force.Method
 ---@param id string?
 ---@param attributes table?
----@param fieldlist string[]?
+---@param fieldlist (string[]|string)?
 ---@param cache tureen.force.StoreCache
 ---@param localAction boolean?
 ---@param success (fun(value: table): any)?
 ---@param failure tureen.Failure?
 ---@return table|nil value  what success gets, inside a task
 ---@return tureen.Error err  nil when it went well
----@overload fun(method: tureen.force.Method, id: string?, attributes: table?, fieldlist: string[]?, cache: tureen.force.StoreCache, success: (fun(value: table): any)?, failure: tureen.Failure?): table|nil, tureen.Error
+---@overload fun(method: tureen.force.Method, id: string?, attributes: table?, fieldlist: (string[]|string)?, cache: tureen.force.StoreCache, success: (fun(value: table): any)?, failure: tureen.Failure?): table|nil, tureen.Error
 function force.syncRemoteObjectWithCache(method, id, attributes, fieldlist, cache, localAction, success, failure) end
 
---- The same on the server.
+--- Reads, writes or deletes a record on the server.
 ---@param method tureen.force.Method
 ---@param sobjectType string
 ---@param id string?
 ---@param attributes table?
----@param fieldlist string[]?
+---@param fieldlist (string[]|string)?
 ---@param success (fun(value: table): any)?
 ---@param failure tureen.Failure?
 ---@return table|nil value  what success gets, inside a task
@@ -558,13 +558,13 @@ function force.syncRemoteObjectWithCache(method, id, attributes, fieldlist, cach
 ---@overload fun(method: tureen.force.Method, sobjectType: string, success: (fun(value: table): any)?, failure: tureen.Failure?): table|nil, tureen.Error
 function force.syncSObjectWithServer(method, sobjectType, id, attributes, fieldlist, success, failure) end
 
---- The same behind an org's own endpoint.
+--- Reads, writes or deletes a record through an Apex REST resource.
 ---@param method tureen.force.Method
 ---@param path string
 ---@param id string?
 ---@param idField string
 ---@param attributes table?
----@param fieldlist string[]?
+---@param fieldlist (string[]|string)?
 ---@param success (fun(value: table): any)?
 ---@param failure tureen.Failure?
 ---@return table|nil value  what success gets, inside a task
@@ -573,11 +573,11 @@ function force.syncSObjectWithServer(method, sobjectType, id, attributes, fieldl
 ---@overload fun(method: tureen.force.Method, path: string, id: string?, idField: string, success: (fun(value: table): any)?, failure: tureen.Failure?): table|nil, tureen.Error
 function force.syncApexRestObjectWithServer(method, path, id, idField, attributes, fieldlist, success, failure) end
 
---- The same as the cache mode says.
+--- Reads, writes or deletes a record in the cache, on the server or both, by the cache mode.
 ---@param method tureen.force.Method
 ---@param id string?
 ---@param attributes table?
----@param fieldlist string[]?
+---@param fieldlist (string[]|string)?
 ---@param cache tureen.force.StoreCache?
 ---@param cacheMode string?
 ---@param info {wasReadFromCache: boolean?, overwrite: boolean?}?
@@ -588,12 +588,12 @@ function force.syncApexRestObjectWithServer(method, path, id, idField, attribute
 ---@return tureen.Error err  nil when it went well
 function force.syncRemoteObject(method, id, attributes, fieldlist, cache, cacheMode, info, syncWithServer, success, failure) end
 
---- The same for a record of an org object.
+--- Does the same as syncRemoteObject for a record of an org object.
 ---@param method tureen.force.Method
 ---@param sobjectType string
 ---@param id string?
 ---@param attributes table?
----@param fieldlist string[]?
+---@param fieldlist (string[]|string)?
 ---@param cache tureen.force.StoreCache?
 ---@param cacheMode string?
 ---@param info {wasReadFromCache: boolean?, overwrite: boolean?}?
@@ -601,19 +601,20 @@ function force.syncRemoteObject(method, id, attributes, fieldlist, cache, cacheM
 ---@param failure tureen.Failure?
 ---@return table|nil value  what success gets, inside a task
 ---@return tureen.Error err  nil when it went well
----@overload fun(method: tureen.force.Method, sobjectType: string, id: string?, attributes: table?, fieldlist: string[]?, cache: tureen.force.StoreCache?, cacheMode: string?, success: (fun(value: table): any)?, failure: tureen.Failure?): table|nil, tureen.Error
----@overload fun(method: tureen.force.Method, sobjectType: string, id: string?, attributes: table?, fieldlist: string[]?, cache: tureen.force.StoreCache?, success: (fun(value: table): any)?, failure: tureen.Failure?): table|nil, tureen.Error
----@overload fun(method: tureen.force.Method, sobjectType: string, id: string?, attributes: table?, fieldlist: string[]?, success: (fun(value: table): any)?, failure: tureen.Failure?): table|nil, tureen.Error
+---@overload fun(method: tureen.force.Method, sobjectType: string, id: string?, attributes: table?, fieldlist: (string[]|string)?, cache: tureen.force.StoreCache?, cacheMode: string?, success: (fun(value: table): any)?, failure: tureen.Failure?): table|nil, tureen.Error
+---@overload fun(method: tureen.force.Method, sobjectType: string, id: string?, attributes: table?, fieldlist: (string[]|string)?, cache: tureen.force.StoreCache?, success: (fun(value: table): any)?, failure: tureen.Failure?): table|nil, tureen.Error
+---@overload fun(method: tureen.force.Method, sobjectType: string, id: string?, attributes: table?, fieldlist: (string[]|string)?, success: (fun(value: table): any)?, failure: tureen.Failure?): table|nil, tureen.Error
 ---@overload fun(method: tureen.force.Method, sobjectType: string, id: string?, attributes: table?, success: (fun(value: table): any)?, failure: tureen.Failure?): table|nil, tureen.Error
 ---@overload fun(method: tureen.force.Method, sobjectType: string, id: string?, success: (fun(value: table): any)?, failure: tureen.Failure?): table|nil, tureen.Error
 ---@overload fun(method: tureen.force.Method, sobjectType: string, success: (fun(value: table): any)?, failure: tureen.Failure?): table|nil, tureen.Error
 function force.syncSObject(method, sobjectType, id, attributes, fieldlist, cache, cacheMode, info, success, failure) end
 
---- The same; what both sides changed since is an error or is merged, as the merge mode says.
+--- Does the same as syncRemoteObject, after a check for changes on the server; the merge mode says whether a change is
+--- an error or is merged.
 ---@param method tureen.force.Method
 ---@param id string?
 ---@param attributes table?
----@param fieldlist string[]?
+---@param fieldlist (string[]|string)?
 ---@param cache tureen.force.StoreCache?
 ---@param cacheMode string?
 ---@param cacheForOriginals tureen.force.StoreCache?
@@ -625,12 +626,12 @@ function force.syncSObject(method, sobjectType, id, attributes, fieldlist, cache
 ---@return tureen.Error err  nil when it went well
 function force.syncRemoteObjectDetectConflict(method, id, attributes, fieldlist, cache, cacheMode, cacheForOriginals, mergeMode, syncWithServer, success, failure) end
 
---- The same for a record of an org object.
+--- Does the same as syncRemoteObjectDetectConflict for a record of an org object.
 ---@param method tureen.force.Method
 ---@param sobjectType string
 ---@param id string?
 ---@param attributes table?
----@param fieldlist string[]?
+---@param fieldlist (string[]|string)?
 ---@param cache tureen.force.StoreCache?
 ---@param cacheMode string?
 ---@param cacheForOriginals tureen.force.StoreCache?
@@ -639,16 +640,16 @@ function force.syncRemoteObjectDetectConflict(method, id, attributes, fieldlist,
 ---@param failure tureen.Failure?
 ---@return table|nil value  what success gets, inside a task
 ---@return tureen.Error err  nil when it went well
----@overload fun(method: tureen.force.Method, sobjectType: string, id: string?, attributes: table?, fieldlist: string[]?, cache: tureen.force.StoreCache?, cacheMode: string?, cacheForOriginals: tureen.force.StoreCache?, success: (fun(value: table): any)?, failure: tureen.Failure?): table|nil, tureen.Error
----@overload fun(method: tureen.force.Method, sobjectType: string, id: string?, attributes: table?, fieldlist: string[]?, cache: tureen.force.StoreCache?, cacheMode: string?, success: (fun(value: table): any)?, failure: tureen.Failure?): table|nil, tureen.Error
----@overload fun(method: tureen.force.Method, sobjectType: string, id: string?, attributes: table?, fieldlist: string[]?, cache: tureen.force.StoreCache?, success: (fun(value: table): any)?, failure: tureen.Failure?): table|nil, tureen.Error
----@overload fun(method: tureen.force.Method, sobjectType: string, id: string?, attributes: table?, fieldlist: string[]?, success: (fun(value: table): any)?, failure: tureen.Failure?): table|nil, tureen.Error
+---@overload fun(method: tureen.force.Method, sobjectType: string, id: string?, attributes: table?, fieldlist: (string[]|string)?, cache: tureen.force.StoreCache?, cacheMode: string?, cacheForOriginals: tureen.force.StoreCache?, success: (fun(value: table): any)?, failure: tureen.Failure?): table|nil, tureen.Error
+---@overload fun(method: tureen.force.Method, sobjectType: string, id: string?, attributes: table?, fieldlist: (string[]|string)?, cache: tureen.force.StoreCache?, cacheMode: string?, success: (fun(value: table): any)?, failure: tureen.Failure?): table|nil, tureen.Error
+---@overload fun(method: tureen.force.Method, sobjectType: string, id: string?, attributes: table?, fieldlist: (string[]|string)?, cache: tureen.force.StoreCache?, success: (fun(value: table): any)?, failure: tureen.Failure?): table|nil, tureen.Error
+---@overload fun(method: tureen.force.Method, sobjectType: string, id: string?, attributes: table?, fieldlist: (string[]|string)?, success: (fun(value: table): any)?, failure: tureen.Failure?): table|nil, tureen.Error
 ---@overload fun(method: tureen.force.Method, sobjectType: string, id: string?, attributes: table?, success: (fun(value: table): any)?, failure: tureen.Failure?): table|nil, tureen.Error
 ---@overload fun(method: tureen.force.Method, sobjectType: string, id: string?, success: (fun(value: table): any)?, failure: tureen.Failure?): table|nil, tureen.Error
 ---@overload fun(method: tureen.force.Method, sobjectType: string, success: (fun(value: table): any)?, failure: tureen.Failure?): table|nil, tureen.Error
 function force.syncSObjectDetectConflict(method, sobjectType, id, attributes, fieldlist, cache, cacheMode, cacheForOriginals, mergeMode, success, failure) end
 
---- The records of a SOQL or SOSL query, or the recent ones.
+--- Fetches the records of a SOQL query or a SOSL search, or the recent ones.
 ---@param config {type: "soql"|"sosl"|"mru", query: string?, sobjectType: string?, fieldlist: string[]?}
 ---@param success (fun(value: tureen.force.Records): any)?
 ---@param failure tureen.Failure?
@@ -656,7 +657,7 @@ function force.syncSObjectDetectConflict(method, sobjectType, id, attributes, fi
 ---@return tureen.Error err  nil when it went well
 function force.fetchSObjectsFromServer(config, success, failure) end
 
---- The same from an org's own endpoint.
+--- Fetches records from an Apex REST resource.
 ---@param config {apexRestPath: string, params: table?}
 ---@param success (fun(value: tureen.force.Records): any)?
 ---@param failure tureen.Failure?
@@ -664,7 +665,7 @@ function force.fetchSObjectsFromServer(config, success, failure) end
 ---@return tureen.Error err  nil when it went well
 function force.fetchApexRestObjectsFromServer(config, success, failure) end
 
---- The same, saved in the cache on the way.
+--- Fetches records from the server and saves them in the cache, or reads them from the cache.
 ---@param config table  as for fetchSObjectsFromServer, or {type = "cache", cacheQuery}
 ---@param cache tureen.force.StoreCache?
 ---@param cacheForOriginals tureen.force.StoreCache?
@@ -678,7 +679,8 @@ function force.fetchApexRestObjectsFromServer(config, success, failure) end
 ---@overload fun(config: table, success: (fun(value: tureen.force.Records): any)?, failure: tureen.Failure?): tureen.force.Records|nil, tureen.Error
 function force.fetchSObjects(config, cache, cacheForOriginals, mergeMode, success, failure) end
 
---- What one of the functions gives; what comes from the server is saved on the way. Both run in a task.
+--- Fetches records with one of two functions, by the cache mode, and saves those from the server. Both functions run in
+--- a task.
 ---@param fetchFromServer function
 ---@param fetchFromCache function?
 ---@param cacheMode string?
@@ -696,16 +698,16 @@ function force.fetchSObjects(config, cache, cacheForOriginals, mergeMode, succes
 ---@overload fun(fetchFromServer: function, success: (fun(found: tureen.force.Records): any)?, failure: tureen.Failure?): tureen.force.Records|nil, tureen.Error
 function force.fetchRemoteObjects(fetchFromServer, fetchFromCache, cacheMode, cache, cacheForOriginals, mergeMode, success, failure) end
 
---- Registers the soup; its name.
+--- Registers the soup and returns its name.
 ---@param success (fun(soupName: string): any)?
 ---@param failure tureen.Failure?
 ---@return string|nil soupName  what success gets, inside a task
 ---@return tureen.Error err  nil when it went well
 function StoreCache:init(success, failure) end
 
---- The record; null when there is none, or when it lacks one of the fields.
+--- Reads a record; null if there is none, or if it lacks one of the fields.
 ---@param key string
----@param fieldlist string[]?
+---@param fieldlist (string[]|string)?
 ---@param success (fun(value: table): any)?  when it is not there, or lacks a field
 ---@param failure tureen.Failure?
 ---@return table|nil value  what success gets, inside a task
@@ -713,7 +715,7 @@ function StoreCache:init(success, failure) end
 ---@overload fun(self: tureen.force.StoreCache, key: string, success: (fun(value: table): any)?, failure: tureen.Failure?): table|nil, tureen.Error
 function StoreCache:retrieve(key, fieldlist, success, failure) end
 
---- The record as stored, merged with what was there.
+--- Saves a record, merged with the stored one, and returns it as stored.
 ---@param record table
 ---@param mergeMode string?
 ---@param success (fun(value: table): any)?
@@ -723,7 +725,7 @@ function StoreCache:retrieve(key, fieldlist, success, failure) end
 ---@overload fun(self: tureen.force.StoreCache, record: table, success: (fun(value: table): any)?, failure: tureen.Failure?): table|nil, tureen.Error
 function StoreCache:save(record, mergeMode, success, failure) end
 
---- The same for many.
+--- Saves several records and returns them as stored.
 ---@param records table[]
 ---@param mergeMode string?
 ---@param success (fun(value: table[]): any)?
@@ -733,7 +735,7 @@ function StoreCache:save(record, mergeMode, success, failure) end
 ---@overload fun(self: tureen.force.StoreCache, records: table[], success: (fun(value: table[]): any)?, failure: tureen.Failure?): table[]|nil, tureen.Error
 function StoreCache:saveAll(records, mergeMode, success, failure) end
 
---- Takes a record out.
+--- Removes a record.
 ---@param key string
 ---@param success (fun(value: any): any)?
 ---@param failure tureen.Failure?
@@ -741,7 +743,7 @@ function StoreCache:saveAll(records, mergeMode, success, failure) end
 ---@return tureen.Error err  nil when it went well
 function StoreCache:remove(key, success, failure) end
 
---- What a query finds.
+--- Runs a query.
 ---@param querySpec tureen.QuerySpec
 ---@param success (fun(value: tureen.force.Records): any)?
 ---@param failure tureen.Failure?
@@ -749,53 +751,53 @@ function StoreCache:remove(key, success, failure) end
 ---@return tureen.Error err  nil when it went well
 function StoreCache:find(querySpec, success, failure) end
 
---- An id for a record the server does not know yet.
+--- Makes an id for a record that the server does not know yet.
 ---@return string
 function StoreCache:makeLocalId() end
 
---- Whether makeLocalId made it.
+--- Returns whether an id is a local one.
 ---@param id any
 ---@return boolean
 function StoreCache:isLocalId(id) end
 
---- A copy with all local flags.
+--- Returns a copy of the record with all local flags.
 ---@param record table
 ---@return table
 function StoreCache:addLocalFields(record) end
 
---- Whether getMore will find something.
+--- Returns whether getMore will find something.
 ---@return boolean
 function Records:hasMore() end
 
---- The next records; an empty list at the end.
+--- Fetches the next records; an empty list at the end.
 ---@param success (fun(value: table[]): any)?
 ---@param failure tureen.Failure?
 ---@return table[]|nil value  what success gets, inside a task
 ---@return tureen.Error err  nil when it went well
 function Records:getMore(success, failure) end
 
---- There is no more then.
+--- Ends the fetch: hasMore is false from then on.
 ---@param success (fun(value: any): any)?
 ---@param failure tureen.Failure?
 ---@return any|nil value  what success gets, inside a task
 ---@return tureen.Error err  nil when it went well
 function Records:closeCursor(success, failure) end
 
---- Its fields and so on.
+--- Reads the fields, child relationships and so on.
 ---@param success (fun(value: table): any)?
 ---@param failure tureen.Failure?
 ---@return table|nil value  what success gets, inside a task
 ---@return tureen.Error err  nil when it went well
 function SObjectType:describe(success, failure) end
 
---- Its short description.
+--- Reads the short description and the recent records.
 ---@param success (fun(value: table): any)?
 ---@param failure tureen.Failure?
 ---@return table|nil value  what success gets, inside a task
 ---@return tureen.Error err  nil when it went well
 function SObjectType:getMetadata(success, failure) end
 
---- The layout of a record type, the master's when left out.
+--- Reads the layout of a record type; the master's by default.
 ---@param recordTypeId string?
 ---@param success (fun(value: table): any)?
 ---@param failure tureen.Failure?
@@ -804,14 +806,14 @@ function SObjectType:getMetadata(success, failure) end
 ---@overload fun(self: tureen.force.SObjectType, success: (fun(value: table): any)?, failure: tureen.Failure?): table|nil, tureen.Error
 function SObjectType:describeLayout(recordTypeId, success, failure) end
 
---- Forgets what it knows.
+--- Forgets the metadata and removes it from the cache.
 ---@param success (fun(value: any): any)?
 ---@param failure tureen.Failure?
 ---@return any|nil value  what success gets, inside a task
 ---@return tureen.Error err  nil when it went well
 function SObjectType:reset(success, failure) end
 
---- A class with settings of its own: sobjectType, fieldlist, cache, cacheForOriginals, cacheMode, mergeMode,
+--- Makes a class with settings of its own: sobjectType, fieldlist, cache, cacheForOriginals, cacheMode, mergeMode,
 --- idAttribute, or functions.
 ---@generic T
 ---@param self T
@@ -819,7 +821,7 @@ function SObjectType:reset(success, failure) end
 ---@return T
 function RemoteObject:extend(settings) end
 
---- An attribute, nil when it is not known.
+--- Returns an attribute; nil if it is not known.
 ---@param name string
 ---@return any
 function RemoteObject:get(name) end
@@ -832,11 +834,11 @@ function RemoteObject:get(name) end
 ---@return T
 function RemoteObject:set(name, value) end
 
---- Whether it has no id yet.
+--- Returns whether the record has no id yet.
 ---@return boolean
 function RemoteObject:isNew() end
 
---- Reads the record; the object, with what was read.
+--- Reads the record into the object and returns the object.
 ---@generic T
 ---@param self T
 ---@param options table?
@@ -847,7 +849,7 @@ function RemoteObject:isNew() end
 ---@overload fun(self: T, success: (fun(record: T): any)?, failure: tureen.Failure?): T|nil, tureen.Error
 function RemoteObject:fetch(options, success, failure) end
 
---- Sets the attributes and saves the record; the object.
+--- Sets the attributes, saves the record and returns the object.
 ---@generic T
 ---@param self T
 ---@param attributes table?
@@ -860,7 +862,7 @@ function RemoteObject:fetch(options, success, failure) end
 ---@overload fun(self: T, success: (fun(record: T): any)?, failure: tureen.Failure?): T|nil, tureen.Error
 function RemoteObject:save(attributes, options, success, failure) end
 
---- Deletes the record; false when it is new.
+--- Deletes the record; false if it is new.
 ---@param options table?
 ---@param success (fun(result: boolean|lightuserdata): any)?
 ---@param failure tureen.Failure?
@@ -869,52 +871,52 @@ function RemoteObject:save(attributes, options, success, failure) end
 ---@overload fun(self: tureen.force.RemoteObject, success: (fun(result: boolean|lightuserdata): any)?, failure: tureen.Failure?): boolean|lightuserdata|nil, tureen.Error
 function RemoteObject:destroy(options, success, failure) end
 
---- Takes an attribute away.
+--- Removes an attribute.
 ---@generic T
 ---@param self T
 ---@param name string
 ---@return T
 function RemoteObject:unset(name) end
 
---- A copy of the attributes.
+--- Returns a copy of the attributes.
 ---@return table
 function RemoteObject:toTable() end
 
---- A class with settings of its own: model, config, cache, cacheForOriginals, cacheMode, mergeMode, or functions.
+--- Makes a class with settings of its own: model, config, cache, cacheForOriginals, cacheMode, mergeMode, or functions.
 ---@generic T
 ---@param self T
 ---@param settings table
 ---@return T
 function RemoteObjectCollection:extend(settings) end
 
---- Puts a record, or the attributes of one, at the end.
+--- Appends a record, or makes one of its attributes and appends that.
 ---@param record table
 ---@return tureen.force.RemoteObject
 function RemoteObjectCollection:add(record) end
 
---- Takes a record out; whether it was there.
+--- Removes a record and returns whether it was there.
 ---@param record tureen.force.RemoteObject
 ---@return boolean
 function RemoteObjectCollection:remove(record) end
 
---- The record with this id, or nil.
+--- Returns the record with this id, or nil.
 ---@param id any
 ---@return tureen.force.RemoteObject?
 function RemoteObjectCollection:get(id) end
 
---- What becomes of fetched attributes: a record.
+--- Makes a record of fetched attributes.
 ---@param attributes table
 ---@return tureen.force.RemoteObject
 function RemoteObjectCollection:parse(attributes) end
 
---- Takes all records out and puts these in.
+--- Replaces all records.
 ---@generic T
 ---@param self T
 ---@param records table[]?
 ---@return T
 function RemoteObjectCollection:reset(records) end
 
---- The collection, with what was found in place of what it had.
+--- Fetches the records, replaces the old ones and returns the collection.
 ---@generic T
 ---@param self T
 ---@param options table?
@@ -925,18 +927,18 @@ function RemoteObjectCollection:reset(records) end
 ---@overload fun(self: T, success: (fun(collection: T): any)?, failure: tureen.Failure?): T|nil, tureen.Error
 function RemoteObjectCollection:fetch(options, success, failure) end
 
---- Whether getMore will find something.
+--- Returns whether getMore will find something.
 ---@return boolean
 function RemoteObjectCollection:hasMore() end
 
---- The attributes of the next records, which are in the collection then.
+--- Fetches the next records, appends them and returns their attributes.
 ---@param success (fun(records: table[]): any)?
 ---@param failure tureen.Failure?
 ---@return table[]|nil records  what success gets, inside a task
 ---@return tureen.Error err  nil when it went well
 function RemoteObjectCollection:getMore(success, failure) end
 
---- There is no more then.
+--- Ends the fetch: hasMore is false from then on.
 ---@param success (fun(null: lightuserdata): any)?
 ---@param failure tureen.Failure?
 ---@return lightuserdata|nil null  what success gets, inside a task
@@ -957,7 +959,7 @@ function RemoteObjectCollection:closeCursor(success, failure) end
 ---@field pending integer  how many deletions have not been answered
 local List = {}
 
---- A list whose rows disappear at once when they are deleted, and come back when the server does not agree.
+--- A list whose rows disappear as soon as they are deleted, and return if the server refuses.
 ---@class tureen.optimistic
 ---@field DEFAULT_MESSAGE string  what `message` gives when the server said nothing
 local optimistic = {}
@@ -967,26 +969,32 @@ local optimistic = {}
 ---@return tureen.optimistic.List
 function optimistic.list(settings) end
 
---- What kind of failure an error is: noResponse, nothing came; emptyResponse, an answer without a body; undecodable, a
---- body that is no JSON; refused, the server said why.
+--- Classifies a failure: noResponse, no answer came; emptyResponse, the answer has no body; undecodable, the body is
+--- not what was asked for; refused, the server gave a reason.
 ---@param err any
 ---@return "noResponse"|"emptyResponse"|"undecodable"|"refused"
 function optimistic.kind(err) end
 
---- What to tell the person: the server's first message, else a text that fits always.
+--- Returns the server's first message, else DEFAULT_MESSAGE.
 ---@param err any
 ---@return string
 function optimistic.message(err) end
 
---- Takes a row out at once and deletes its record in the background. False when the record is being deleted already, or
---- there is no such row.
+--- Returns what a dialogue shows for a failure: a title by its kind, the message, and the reason: the server's own
+--- text, else a sentence about the kind.
+---@param err any
+---@return {kind: string, title: string, message: string, reason: string}
+function optimistic.describe(err) end
+
+--- Removes a row at once and deletes its record in the background. Returns false if the record is being deleted
+--- already, or the row does not exist.
 ---@param position integer  of the row, from 1 on
 ---@param success (fun())?
 ---@param failure tureen.Failure?
 ---@return boolean
 function List:delete(position, success, failure) end
 
---- Takes out the row of the record with this id, as `delete` does.
+--- Removes the row of the record with this id, as `delete` does.
 ---@param id string
 ---@param success (fun())?
 ---@param failure tureen.Failure?

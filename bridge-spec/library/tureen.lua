@@ -29,14 +29,14 @@
 --- How a sync treats what both sides changed, and what an upload sends.
 ---@class tureen.SyncOptions
 ---@field mergeMode ("OVERWRITE"|"LEAVE_IF_CHANGED"|"MERGE")?
----@field fieldlist string[]?  what uploads send unless the target says
+---@field fieldlist (string[]|string)?  what uploads send unless the target says; `attributes` in it does no harm
 ---@field resolver string?  with MERGE: decides conflicts; registered with mobilesync.registerResolver, else a module that is a function
 
 --- How changes are sent; further keys belong to the type.
 ---@class tureen.SyncUpTarget
 ---@field type ("collection"|"batch"|"plain"|"parent_children"|"custom")?  how many records go into a request
----@field createFieldlist string[]?  what is sent of a new record
----@field updateFieldlist string[]?  what is sent of a changed one
+---@field createFieldlist (string[]|string)?  what is sent of a new record
+---@field updateFieldlist (string[]|string)?  what is sent of a changed one
 
 --- A page of a query, and what is needed for the others.
 ---@class tureen.Cursor
@@ -58,14 +58,16 @@
 
 --- Which store a call means.
 ---@class tureen.StoreConfig
----@field isGlobalStore boolean  true: the store all users share
+---@field isGlobalStore boolean?  true: the store all users share; one of the two keys is needed
 ---@field storeName string?
 
 --- A saved sync, and how far it got.
 ---@class tureen.SyncState
 ---@field _soupEntryId integer  the sync's id
+---@field syncId integer  the same, as calls name it
 ---@field type "syncDown"|"syncUp"
 ---@field name string?  absent for a sync without a name
+---@field syncName string?  the same, as calls name it
 ---@field target table  as stored, with what its maker left out
 ---@field options table
 ---@field soupName string
@@ -148,7 +150,7 @@
 ---@field retryable boolean  the same call may succeed later
 ---@field source string?  "service:action" of the call
 ---@field status integer?  HTTP status, domain network
----@field body string?  the server's body as it came, domain network
+---@field body string?  the server's body as it came, domain network; code badAnswer of tureen.force: its JSON
 ---@field errors table[]?  the elements of the server's error array, domain network
 ---@field sync tureen.SyncState?  the state of a sync that ended FAILED or was stopped
 ---@field offset integer?  the byte of a text that is no JSON, from 0 on; code invalidJSON
@@ -182,10 +184,10 @@ local Task = {}
 ---@class tureen.Timer
 local Timer = {}
 
---- What every script needs: configuring, calls, polling, tasks, events, JSON.
+--- Functions for every script: configuration, calls, polling, tasks, events, JSON.
 ---@class tureen
 ---@field null any  JSON's null, a light userdata; true in a condition, so compare with ==
----@field onerror (fun(err: any, traceback: string))?  gets the errors nobody caught
+---@field onerror (fun(err: any, traceback: string))?  gets uncaught errors: of callbacks, of tasks, of failed calls without an error callback; nil: they go to stderr and the run fails
 ---@field smartstore tureen.smartstore
 ---@field mobilesync tureen.mobilesync
 ---@field keyvalue tureen.keyvalue
@@ -196,14 +198,21 @@ local Timer = {}
 ---@field sfaccountmanager tureen.sfaccountmanager
 ---@field accounts tureen.sfaccountmanager  the same by a shorter name
 ---@field force tureen.force
+---@field sandbox tureen.sandbox
+---@field event tureen.event
+---@field logger tureen.logger
+---@field bootstrap tureen.bootstrap
+---@field promiser fun(object: table, method: string, name: string?): fun(...: any): any, tureen.Error  the module tureen.promiser, which is a function
 ---@field optimistic tureen.optimistic
 local tureen = { json = {} }
 
---- Before the first use of a store or a sync; raises afterwards, and in restricted scripts.
+--- Sets the home, the org and so on, before the first use of a store or a sync; raises afterwards, and in restricted
+--- scripts.
 ---@param options tureen.Settings
 function tureen.configure(options) end
 
---- Sends a call: `success(payload)` or `error(err)` runs at a later poll.
+--- Sends a call: `success(payload)` or `error(err)` runs at a later poll. A failure without an error callback is an
+--- uncaught error: it is reported once.
 ---@param success (fun(payload: any): any)?
 ---@param failure tureen.Failure?
 ---@param service string
@@ -212,56 +221,67 @@ function tureen.configure(options) end
 ---@return integer? id  for tureen.cancel
 function tureen.exec(success, failure, service, action, args) end
 
---- Runs the callbacks that wait, asleep at most so long for the first one.
+--- Runs the callbacks that are waiting; sleeps at most this long for the first one.
 ---@param timeoutMs number?
 ---@return integer delivered
 function tureen.poll(timeoutMs) end
 
---- Polls until nothing is pending; with a function, runs that as a task first: what it returns follows ok, and an error
---- in it comes back as it was raised. A task that waits all the same, but for an event, is an error of code
---- stillWaiting: tureen.onerror gets it.
+--- Polls until nothing is pending. A function is run as a task first: its results follow `ok`; an error in it is
+--- returned, not reported, so look at `ok` or use tureen.main. A task that still waits at the end, except for an event,
+--- is an error of code stillWaiting, which tureen.onerror gets.
 ---@param main function?
 ---@param ... any
 ---@return boolean ok
 ---@return any result  what main returned; or the error
+---@return any traceback  of an error that main raised; else main's second result
 function tureen.run(main, ...) end
 
---- A descriptor that is readable while poll would deliver something.
+--- Runs a whole program: the function as a task, then everything that is pending. An error is reported on stderr with
+--- the traceback of where it happened, or passed to tureen.onerror, and the program ends with exit status 1. An error
+--- of a callback that was reported already sets the status, too. The function may return an exit status from 0 to 255;
+--- false means 1, and so does nil with an error. With status 0 tureen.main returns; otherwise it closes the state and
+--- ends the program, in stock Lua as under `tureen run`. In a program that embeds Lua, use tureen.run, which ends
+--- nothing.
+---@param main function
+---@param ... any
+function tureen.main(main, ...) end
+
+--- Returns a descriptor that is readable while poll would deliver something.
 ---@return integer descriptor  readable while poll would deliver; neither read nor close it
 function tureen.fd() end
 
---- How many calls will still be answered.
+--- Counts the calls that are still to be answered.
 ---@return integer count  calls still to be answered
 function tureen.pending() end
 
---- Runs fn as a coroutine of its own. An error in it goes to those who await it, else to tureen.onerror.
+--- Runs fn as a coroutine of its own. An error in it goes to the tasks that await it, else to tureen.onerror.
 ---@param fn function
 ---@param ... any
 ---@return tureen.Task
 function tureen.async(fn, ...) end
 
---- Calls fn with callbacks of its own and waits for the answer; or waits for a task. With a function that waits itself,
---- as sleep does, it is fn(...).
+--- Calls fn with callbacks of its own and waits for the answer, or waits for a task. For a function that waits itself,
+--- such as sleep, it is fn(...).
 ---@param fn function|tureen.Task
 ---@param ... any
 ---@return any value
 ---@return tureen.Error err  nil when it went well
 function tureen.await(fn, ...) end
 
---- Waits for all of them: their values in a list; at the first failure nil and that error.
+--- Waits for all elements and returns their values in a list; at the first failure nil and that error.
 ---@param list (tureen.Task|function|table)[]  tasks, functions to run, or {fn, ...} as await takes them
 ---@return any[]? values
 ---@return tureen.Error err  nil when it went well
 function tureen.all(list) end
 
---- Waits for the first that ends.
+--- Waits for the first element that ends.
 ---@param list (tureen.Task|function|table)[]
 ---@return any value
 ---@return tureen.Error err  nil when it went well
 ---@return integer position
 function tureen.race(list) end
 
---- As await, but for ms milliseconds at most: then what runs is cancelled and the error has the code "timeout".
+--- Awaits for at most ms milliseconds; after that it cancels the call and the error has the code "timeout".
 ---@param ms number
 ---@param fn function|tureen.Task
 ---@param ... any
@@ -289,22 +309,22 @@ function tureen.after(ms, fn) end
 ---@return tureen.Error err  nil when it went well
 function tureen.waitEvent(name, filter, ms) end
 
---- Gives up a call: a sync stops, a request is broken off, a query ends; it is answered all the same.
+--- Gives up a call: a sync stops, a request is aborted, a query ends. The call is still answered.
 ---@param id integer?  what the function that made the call returned; nil, of a call that was refused, does nothing
 function tureen.cancel(id) end
 
---- Marks a table as an array, so that it stays one when it is empty; without one, a new table.
+--- Marks a table as an array, so that it stays one when it is empty; without a table it makes a new one.
 ---@generic T: table
 ---@param t T?
 ---@return T
 function tureen.array(t) end
 
---- The value as JSON text.
+--- Returns the value as JSON text.
 ---@param value any
 ---@return string text
 function tureen.json.encode(value) end
 
---- The value of JSON text, or nil and an error.
+--- Parses JSON text; nil and an error if it is not valid.
 ---@param text string
 ---@return any value
 ---@return tureen.Error err  nil when it went well; code invalidJSON, with its offset
@@ -320,30 +340,30 @@ function tureen.on(type, listener) end
 ---@param listener fun(detail: any)
 function tureen.once(type, listener) end
 
---- Ends what on or once began.
+--- Removes a listener that on or once added.
 ---@param type string
 ---@param listener fun(detail: any)
 function tureen.off(type, listener) end
 
---- Whether it runs, has returned or has raised.
+--- Returns whether the task is running, has returned or has raised.
 ---@return "running"|"done"|"failed"
 function Task:status() end
 
---- What it waits for ends with nil and an error of code "cancelled", and so does all it waits for later.
+--- Ends what the task waits for, now and later, with nil and an error of code "cancelled".
 function Task:cancel() end
 
---- True once cancel was called while it ran.
+--- Returns true if cancel was called while the task ran.
 ---@return boolean
 function Task:is_cancelled() end
 
---- The function is not called any more.
+--- Cancels the timer: its function is not called.
 function Timer:cancel() end
 
---- What a script may want to know before it begins.
+--- Checks to make before a script begins.
 ---@class tureen.bootstrap
 local bootstrap = {}
 
---- Whether the org answers now, be it with a refusal.
+--- Returns whether the org answers, even if it refuses the request.
 ---@param success (fun(isOnline: boolean): any)?
 ---@param failure tureen.Failure?
 ---@return boolean|nil isOnline  what success gets, inside a task
@@ -359,7 +379,7 @@ local document = {}
 ---@param listener fun(event: {type: string, detail: any})
 function document.addEventListener(type, listener) end
 
---- Ends what addEventListener began.
+--- Removes a listener that addEventListener added.
 ---@param type string
 ---@param listener fun(event: {type: string, detail: any})
 function document.removeEventListener(type, listener) end
@@ -374,12 +394,12 @@ function document.on(type, listener) end
 ---@param listener fun(detail: any)
 function document.once(type, listener) end
 
---- Ends what on or once began.
+--- Removes a listener that on or once added.
 ---@param type string
 ---@param listener fun(detail: any)
 function document.off(type, listener) end
 
---- Says whether there is a network, for scripts that know better: `online` or `offline` when that is a change.
+--- Tells the library whether there is a network; sends `online` or `offline` if that is a change.
 ---@param isOnline boolean
 function document.setOnline(isOnline) end
 
@@ -389,7 +409,7 @@ function document.setOnline(isOnline) end
 ---@field description string
 ---@field isError boolean
 
---- What start pages tell each other, and the functions of tureen.document.
+--- Status events of start pages, and the functions of tureen.document.
 ---@class tureen.event: tureen.document
 ---@field EVENT table<string, tureen.event.Status>  AUTHENTICATING, STARTING, OFFLINE
 local event = {}
@@ -404,7 +424,7 @@ function event.sendStatusEvent(status) end
 ---@field timing boolean  true: a line on stderr for each answer, with the ms it took
 local exec = {}
 
---- Calls an action as the plug-ins' modules do.
+--- Calls an action in the form that the plug-ins' modules use.
 ---@param pluginVersion string
 ---@param success tureen.Success?
 ---@param error tureen.Failure?
@@ -491,19 +511,19 @@ function keyvalue.stores(success, failure) end
 
 ---@alias tureen.logger.Level "error"|"warn"|"info"|"debug"
 
---- Lines for whoever runs the script, on stderr, and URLs made fit for them.
+--- Log lines on stderr, and URLs without their secrets.
 ---@class tureen.logger
 local logger = {}
 
---- What is shown: a level shows its own lines and those of the levels before it. At first it is "info".
+--- Sets which lines are shown: those of this level and of the more severe ones. The default is "info".
 ---@param level tureen.logger.Level
 function logger.setLogLevel(level) end
 
---- The level that is set.
+--- Returns the level.
 ---@return tureen.logger.Level
 function logger.getLogLevel() end
 
---- Writes a line when its level is shown.
+--- Writes a line if its level is shown.
 ---@param level tureen.logger.Level
 ---@param message any
 function logger.log(level, message) end
@@ -516,7 +536,7 @@ function logger.logToConsole(message) end
 ---@param message any
 function logger.logError(message) end
 
---- The URL with `[redacted]` for the values of the named parameters, in its query and behind its `#`.
+--- Replaces the values of the named parameters by `[redacted]`, in the URL's query and behind its `#`.
 ---@param url string
 ---@param names string|string[]
 ---@return string
@@ -707,7 +727,7 @@ function mobilesync.fetchMetadata(sobjectType, fetchMode, success, failure) end
 ---@overload fun(storeConfig: boolean|tureen.StoreConfig, layout: {sobjectType: string, formFactor: string?, layoutType: string?, mode: string?, recordTypeId: string?}, success: (fun(layout: table|lightuserdata): any)?, failure: tureen.Failure?): integer?
 function mobilesync.fetchLayout(layout, fetchMode, success, failure) end
 
---- The entries that both sides changed and nobody has resolved.
+--- The entries that both sides changed and that are not resolved.
 ---@param filter {soupName: string?, entryId: integer?, syncId: integer?, syncName: string?}?
 ---@param success (fun(conflicts: tureen.SyncConflict[]): any)?
 ---@param failure tureen.Failure?
@@ -725,13 +745,72 @@ function mobilesync.getConflicts(filter, success, failure) end
 ---@overload fun(storeConfig: boolean|tureen.StoreConfig, conflict: {soupName: string, entryId: integer, resolution: "local"|"server"|nil, record: table?}, success: (fun(entry: table|lightuserdata): any)?, failure: tureen.Failure?): integer?
 function mobilesync.resolveConflict(conflict, success, failure) end
 
---- The function behind `options.resolver` of syncs with mergeMode MERGE: it gets a conflict and gives the record as it
---- shall be, "local", "server", or "skip" or nil, which leave it; it may await. nil takes it away.
+--- Saves the named syncs of usersyncs.json that are missing or defined otherwise, for the signed-in user's store. The
+--- first use of the store does so by itself.
+---@param success (fun(syncs: string[]): any)?  the syncs that the file names
+---@param failure tureen.Failure?
+---@return integer? id  for tureen.cancel
+function mobilesync.setupUserSyncsFromDefaultConfig(success, failure) end
+
+--- The same with globalsyncs.json and the store all users share.
+---@param success (fun(syncs: string[]): any)?  the syncs that the file names
+---@param failure tureen.Failure?
+---@return integer? id  for tureen.cancel
+function mobilesync.setupGlobalSyncsFromDefaultConfig(success, failure) end
+
+--- Stores a new entry that the next sync up creates on the server: with `attributes.type`, the flags of a created entry
+--- and, where the fields have no id, a local one.
+---@param soupName string
+---@param sobjectType string  such as "Contact"
+---@param fields table
+---@param idField string?  the target's idFieldName; "Id" when left out
+---@param success (fun(entry: table): any)?  as stored
+---@param failure tureen.Failure?
+---@return integer? id  for tureen.cancel
+---@overload fun(soupName: string, sobjectType: string, fields: table, success: (fun(entry: table): any)?, failure: tureen.Failure?): integer?
+---@overload fun(storeConfig: boolean|tureen.StoreConfig, soupName: string, sobjectType: string, fields: table, idField: string?, success: (fun(entry: table): any)?, failure: tureen.Failure?): integer?
+---@overload fun(storeConfig: boolean|tureen.StoreConfig, soupName: string, sobjectType: string, fields: table, success: (fun(entry: table): any)?, failure: tureen.Failure?): integer?
+function mobilesync.newRecord(soupName, sobjectType, fields, idField, success, failure) end
+
+--- Stores an entry with changes and marks it: the next sync up sends it.
+---@param soupName string
+---@param entry table  as it was read from the soup, with its _soupEntryId; it stays as it is
+---@param changes table?  fields to set
+---@param success (fun(entry: table): any)?  as stored
+---@param failure tureen.Failure?
+---@return integer? id  for tureen.cancel
+---@overload fun(soupName: string, entry: table, success: (fun(entry: table): any)?, failure: tureen.Failure?): integer?
+---@overload fun(storeConfig: boolean|tureen.StoreConfig, soupName: string, entry: table, changes: table?, success: (fun(entry: table): any)?, failure: tureen.Failure?): integer?
+---@overload fun(storeConfig: boolean|tureen.StoreConfig, soupName: string, entry: table, success: (fun(entry: table): any)?, failure: tureen.Failure?): integer?
+function mobilesync.markUpdated(soupName, entry, changes, success, failure) end
+
+--- Marks an entry as deleted: the next sync up deletes it on the server and then here. One that was made here is just
+--- removed by it.
+---@param soupName string
+---@param entry table  as it was read from the soup, with its _soupEntryId
+---@param success (fun(entry: table): any)?  as stored
+---@param failure tureen.Failure?
+---@return integer? id  for tureen.cancel
+---@overload fun(storeConfig: boolean|tureen.StoreConfig, soupName: string, entry: table, success: (fun(entry: table): any)?, failure: tureen.Failure?): integer?
+function mobilesync.markDeleted(soupName, entry, success, failure) end
+
+--- Takes back markUpdated and markDeleted: the next sync up leaves the entry alone, unless it was made here, which
+--- stays marked. Its fields keep the values they have here until a sync down brings the record.
+---@param soupName string
+---@param entry table  as it was read from the soup, with its _soupEntryId
+---@param success (fun(entry: table): any)?  as stored
+---@param failure tureen.Failure?
+---@return integer? id  for tureen.cancel
+---@overload fun(storeConfig: boolean|tureen.StoreConfig, soupName: string, entry: table, success: (fun(entry: table): any)?, failure: tureen.Failure?): integer?
+function mobilesync.unmark(soupName, entry, success, failure) end
+
+--- Registers the function behind `options.resolver` of syncs with mergeMode MERGE. It gets a conflict and returns the
+--- record to keep, "local", "server", or "skip" or nil to leave the conflict; it may await. nil removes the function.
 ---@param name string
 ---@param resolver (fun(conflict: tureen.SyncConflict): table|string|nil)?
 function mobilesync.registerResolver(name, resolver) end
 
---- The functions behind targets `{type = "custom", luaImpl = name}`; nil takes them away.
+--- Registers the functions behind targets `{type = "custom", luaImpl = name}`; nil removes them.
 ---@param name string
 ---@param implementation tureen.CustomTarget?
 function mobilesync.registerTarget(name, implementation) end
@@ -746,24 +825,26 @@ function mobilesync.registerTarget(name, implementation) end
 ---@field fileParams table?  {part = {fileUrl, fileMimeType?, fileName?}}: the body becomes multipart
 ---@field returnBinary boolean?  success gets {encodedBody, contentType}
 ---@field doesNotRequireAuthentication boolean?  no token is sent
+---@field expects "any"|"json"|"nothing"|"jsonOrNothing"|nil  what the body of a good answer has to be, else the call fails with invalidBody
 
 --- Requests to the org's REST API, with its session.
 ---@class tureen.network
 local network = {}
 
---- A request with the org's session. The model's ten positions are taken as well (callbacks third and fourth).
+--- Sends a request with the org's session. The ten positional parameters of the plug-ins work as well (callbacks third
+--- and fourth).
 ---@param options tureen.RequestOptions
 ---@param success (fun(body: any): any)?
 ---@param failure tureen.Failure?
 ---@return integer? id
 function network.sendRequest(options, success, failure) end
 
---- The bytes of a binary result.
+--- Decodes a binary result.
 ---@param result {encodedBody: string, contentType: string}
 ---@return string
 function network.bytes(result) end
 
---- Who is signed in to the org, and with what.
+--- The session: who is signed in, and with which tokens.
 ---@class tureen.oauth
 local oauth = {}
 
@@ -792,11 +873,79 @@ function oauth.logoutCurrentUser(success, failure) end
 ---@return integer? id  for tureen.cancel
 function oauth.getAppHomeUrl(success, failure) end
 
---- The same as logoutCurrentUser.
+--- Does the same as logoutCurrentUser.
 ---@param success (fun(ok: "OK"): any)?
 ---@param failure tureen.Failure?
 ---@return integer? id  for tureen.cancel
 function oauth.logout(success, failure) end
+
+--- The modules of the React Native variant, for scripts that were written for it.
+---@class tureen.react_force
+---@field net tureen.react_net
+---@field forceClient tureen.react_net  the same
+---@field mobilesync tureen.react_mobilesync
+---@field smartstore tureen.react_smartstore
+---@field oauth tureen.oauth
+---@field forceUtil tureen.react_util
+local react_force = {}
+
+--- The functions of tureen.mobilesync, each with a store config in front. syncDown, syncUp and reSync call back once:
+--- success when the sync is DONE, error when it FAILED, cannot start or was STOPPED (code `stopped`).
+---@class tureen.react_mobilesync: tureen.mobilesync
+local react_mobilesync = {}
+
+--- The REST functions of tureen.force, with the differences of the React Native variant.
+---@class tureen.react_net: tureen.force
+local react_net = {}
+
+--- Sets the version of the REST API, for the whole of tureen.force.
+---@param version string  such as "v66.0"
+function react_net.setApiVersion(version) end
+
+--- The version of the REST API.
+---@return string
+function react_net.getApiVersion() end
+
+--- tureen.network.sendRequest, with the model's ten positions or a table.
+---@param options tureen.RequestOptions
+---@param success (fun(body: any): any)?
+---@param failure tureen.Failure?
+---@return integer? id
+function react_net.sendRequest(options, success, failure) end
+
+--- Changes fields of a record.
+---@param sobjectType string
+---@param id string
+---@param fields table
+---@param success (fun(ok: "OK"): any)?
+---@param failure tureen.Failure?
+---@return "OK"|nil ok  what success gets, inside a task
+---@return tureen.Error err  nil when it went well
+function react_net.update(sobjectType, id, fields, success, failure) end
+
+--- The functions of tureen.smartstore, each with a store config in front.
+---@class tureen.react_smartstore: tureen.smartstore
+local react_smartstore = {}
+
+--- Functions that wait, made from functions with callbacks; for use inside a task.
+---@class tureen.react_util
+local react_util = {}
+
+--- A function that awaits `fn(..., success, error)`: it returns the value, or nil and the error.
+---@param fn function
+---@return fun(...: any): any, tureen.Error
+function react_util.promiser(fn) end
+
+--- The same, but it never fails: it returns the value, or the error in its place.
+---@param fn function
+---@return fun(...: any): any
+function react_util.promiserNoRejection(fn) end
+
+--- Waits for some milliseconds, as tureen.sleep.
+---@param ms number
+---@return true? done
+---@return tureen.Error err  nil when it went well
+function react_util.timeoutPromiser(ms) end
 
 --- When a change becomes visible, with the stamps of now: after so many further data calls, or when the org's clock has
 --- gone so far.
@@ -820,11 +969,11 @@ function oauth.logout(success, failure) end
 ---@field contains string?  text in the query or the body
 ---@field times integer?  how often at most
 
---- The embedded sandbox org, from behind. Works under `tureen run`; elsewhere every call fails with `unknownService`.
+--- Control of the embedded sandbox org. Works under `tureen run`; elsewhere every call fails with `unknownService`.
 ---@class tureen.sandbox
 local sandbox = {}
 
---- Somebody else creates a record; its id, "OK" when it becomes visible later.
+--- Creates a record as another client would; its id, "OK" if it becomes visible later.
 ---@param type string
 ---@param fields table
 ---@param after tureen.sandbox.Moment?
@@ -834,7 +983,7 @@ local sandbox = {}
 ---@overload fun(type: string, fields: table, success: (fun(payload: any): any)?, failure: tureen.Failure?): integer?
 function sandbox.create(type, fields, after, success, failure) end
 
---- Somebody else changes a record.
+--- Changes a record as another client would.
 ---@param type string
 ---@param id string
 ---@param fields table
@@ -845,7 +994,7 @@ function sandbox.create(type, fields, after, success, failure) end
 ---@overload fun(type: string, id: string, fields: table, success: (fun(payload: any): any)?, failure: tureen.Failure?): integer?
 function sandbox.update(type, id, fields, after, success, failure) end
 
---- Somebody else deletes a record.
+--- Deletes a record as another client would.
 ---@param type string
 ---@param id string
 ---@param after tureen.sandbox.Moment?
@@ -855,7 +1004,7 @@ function sandbox.update(type, id, fields, after, success, failure) end
 ---@overload fun(type: string, id: string, success: (fun(payload: any): any)?, failure: tureen.Failure?): integer?
 function sandbox.delete(type, id, after, success, failure) end
 
---- The records the org has, past its session and its faults.
+--- Returns the records of a query, without a session and without faults; for SELECT COUNT() their number.
 ---@param soql string
 ---@param success (fun(payload: any): any)?
 ---@param failure tureen.Failure?
@@ -884,33 +1033,33 @@ function sandbox.restore(name, success, failure) end
 ---@return integer? id  for tureen.cancel
 function sandbox.reset(success, failure) end
 
---- Adds a rule, or several; its id, or a list of them.
+--- Adds a fault rule, or several; returns its id, or a list of ids.
 ---@param rule tureen.sandbox.Rule|{rules: tureen.sandbox.Rule[]}
 ---@param success (fun(payload: any): any)?
 ---@param failure tureen.Failure?
 ---@return integer? id  for tureen.cancel
 function sandbox.addFault(rule, success, failure) end
 
---- Whether there was such a rule.
+--- Removes a rule; returns whether it existed.
 ---@param id integer
 ---@param success (fun(payload: any): any)?
 ---@param failure tureen.Failure?
 ---@return integer? id  for tureen.cancel
 function sandbox.removeFault(id, success, failure) end
 
---- The rules and the seed.
+--- Lists the rules and the seed.
 ---@param success (fun(payload: any): any)?
 ---@param failure tureen.Failure?
 ---@return integer? id  for tureen.cancel
 function sandbox.faults(success, failure) end
 
---- Takes all rules away.
+--- Removes all rules.
 ---@param success (fun(payload: any): any)?
 ---@param failure tureen.Failure?
 ---@return integer? id  for tureen.cancel
 function sandbox.clearFaults(success, failure) end
 
---- Counts and chance begin again.
+--- Restarts the counts of all rules and the random numbers.
 ---@param seed integer?
 ---@param success (fun(payload: any): any)?
 ---@param failure tureen.Failure?
@@ -918,13 +1067,13 @@ function sandbox.clearFaults(success, failure) end
 ---@overload fun(success: (fun(payload: any): any)?, failure: tureen.Failure?): integer?
 function sandbox.resetFaults(seed, success, failure) end
 
---- Every kind with its parameters.
+--- Lists every kind of fault with its parameters.
 ---@param success (fun(payload: any): any)?
 ---@param failure tureen.Failure?
 ---@return integer? id  for tureen.cancel
 function sandbox.faultKinds(success, failure) end
 
---- What the org was asked, oldest first.
+--- Lists the requests that the org received, oldest first.
 ---@param filter {since: integer?, method: string?, path: string?, fault: string?}?
 ---@param success (fun(payload: any): any)?
 ---@param failure tureen.Failure?
@@ -932,13 +1081,13 @@ function sandbox.faultKinds(success, failure) end
 ---@overload fun(success: (fun(payload: any): any)?, failure: tureen.Failure?): integer?
 function sandbox.requests(filter, success, failure) end
 
---- Forgets what the org was asked.
+--- Clears the log of requests.
 ---@param success (fun(payload: any): any)?
 ---@param failure tureen.Failure?
 ---@return integer? id  for tureen.cancel
 function sandbox.clearRequests(success, failure) end
 
---- The org's time, in seconds since 1970 UTC.
+--- Reads, moves or holds the org's clock, in seconds since 1970 UTC.
 ---@param change {hold: boolean?, advance: integer?, set: integer?}?
 ---@param success (fun(payload: any): any)?
 ---@param failure tureen.Failure?
@@ -946,19 +1095,19 @@ function sandbox.clearRequests(success, failure) end
 ---@overload fun(success: (fun(payload: any): any)?, failure: tureen.Failure?): integer?
 function sandbox.clock(change, success, failure) end
 
---- Every access token ends.
+--- Ends every access token.
 ---@param success (fun(payload: any): any)?
 ---@param failure tureen.Failure?
 ---@return integer? id  for tureen.cancel
 function sandbox.expireSessions(success, failure) end
 
---- Every open query locator is forgotten.
+--- Expires every open query locator.
 ---@param success (fun(payload: any): any)?
 ---@param failure tureen.Failure?
 ---@return integer? id  for tureen.cancel
 function sandbox.expireLocators(success, failure) end
 
---- One token ends.
+--- Revokes one token.
 ---@param token string
 ---@param success (fun(payload: any): any)?
 ---@param failure tureen.Failure?
@@ -989,7 +1138,7 @@ function sdkinfo.registerAppFeature(feature, success, failure) end
 ---@return integer? id  for tureen.cancel
 function sdkinfo.unregisterAppFeature(feature, success, failure) end
 
---- The accounts the host has: one, when somebody is signed in.
+--- The accounts of the host: one if a user is signed in.
 ---@class tureen.sfaccountmanager
 local sfaccountmanager = {}
 
@@ -1161,7 +1310,7 @@ function smartstore.runSmartQuery(querySpec, success, failure) end
 ---@overload fun(storeConfig: boolean|tureen.StoreConfig, cursor: tureen.Cursor, index: integer, success: (fun(cursor: tureen.Cursor): any)?, failure: tureen.Failure?): integer?
 function smartstore.moveCursorToPageIndex(cursor, index, success, failure) end
 
---- The cursor on the next page; an error on the last one.
+--- Moves the cursor to the next page; an error on the last one.
 ---@param cursor tureen.Cursor
 ---@param success (fun(cursor: tureen.Cursor): any)?
 ---@param failure tureen.Failure?
@@ -1169,7 +1318,7 @@ function smartstore.moveCursorToPageIndex(cursor, index, success, failure) end
 ---@overload fun(storeConfig: boolean|tureen.StoreConfig, cursor: tureen.Cursor, success: (fun(cursor: tureen.Cursor): any)?, failure: tureen.Failure?): integer?
 function smartstore.moveCursorToNextPage(cursor, success, failure) end
 
---- The cursor on the page before; an error on the first one.
+--- Moves the cursor to the previous page; an error on the first one.
 ---@param cursor tureen.Cursor
 ---@param success (fun(cursor: tureen.Cursor): any)?
 ---@param failure tureen.Failure?
@@ -1185,7 +1334,7 @@ function smartstore.moveCursorToPreviousPage(cursor, success, failure) end
 ---@overload fun(storeConfig: boolean|tureen.StoreConfig, cursor: tureen.Cursor, success: (fun(ok: "OK"): any)?, failure: tureen.Failure?): integer?
 function smartstore.closeCursor(cursor, success, failure) end
 
---- Tells of committed changes until it is closed; need not be kept, and is not pending.
+--- Reports committed changes until it is closed. The observer need not be kept, and does not count as pending.
 ---@param soupNameOrQuerySpec string|tureen.QuerySpec
 ---@param callback fun(change: tureen.Change)
 ---@param error tureen.Failure?
@@ -1215,6 +1364,19 @@ function smartstore.getDatabaseSize(success, failure) end
 ---@overload fun(storeConfig: boolean|tureen.StoreConfig, success: (fun(done: boolean): any)?, failure: tureen.Failure?): integer?
 function smartstore.removeStore(success, failure) end
 
+--- Registers the soups of userstore.json that are missing in the signed-in user's store. The first use of the store
+--- does so by itself.
+---@param success (fun(soups: string[]): any)?  the soups that the file names
+---@param failure tureen.Failure?
+---@return integer? id  for tureen.cancel
+function smartstore.setupUserStoreFromDefaultConfig(success, failure) end
+
+--- The same with globalstore.json and the store all users share.
+---@param success (fun(soups: string[]): any)?  the soups that the file names
+---@param failure tureen.Failure?
+---@return integer? id  for tureen.cancel
+function smartstore.setupGlobalStoreFromDefaultConfig(success, failure) end
+
 --- Lists the signed-in user's stores.
 ---@param success (fun(stores: tureen.StoreConfig[]): any)?
 ---@param failure tureen.Failure?
@@ -1239,7 +1401,7 @@ function smartstore.removeAllStores(success, failure) end
 ---@return integer? id  for tureen.cancel
 function smartstore.removeAllGlobalStores(success, failure) end
 
---- All entries of a soup, ordered by a path.
+--- Builds a query for all entries of a soup, ordered by a path.
 ---@param path string?
 ---@param order ("ascending"|"descending")?
 ---@param pageSize integer?
@@ -1247,7 +1409,7 @@ function smartstore.removeAllGlobalStores(success, failure) end
 ---@return tureen.QuerySpec
 function smartstore.buildAllQuerySpec(path, order, pageSize, selectPaths) end
 
---- Entries whose path has this value. Mind the order: the page size stands before the order.
+--- Builds a query for entries whose path has this value. Note the order: the page size stands before the order.
 ---@param path string?
 ---@param matchKey any
 ---@param pageSize integer?
@@ -1257,7 +1419,7 @@ function smartstore.buildAllQuerySpec(path, order, pageSize, selectPaths) end
 ---@return tureen.QuerySpec
 function smartstore.buildExactQuerySpec(path, matchKey, pageSize, order, orderPath, selectPaths) end
 
---- Entries between two values, both included; a missing one is no bound.
+--- Builds a query for entries between two values, both included; a missing value is no bound.
 ---@param path string?
 ---@param beginKey any
 ---@param endKey any
@@ -1268,7 +1430,7 @@ function smartstore.buildExactQuerySpec(path, matchKey, pageSize, order, orderPa
 ---@return tureen.QuerySpec
 function smartstore.buildRangeQuerySpec(path, beginKey, endKey, order, pageSize, orderPath, selectPaths) end
 
---- Entries like a text, with % and _ as wild cards.
+--- Builds a query for entries like a text, with % and _ as wild cards.
 ---@param path string?
 ---@param likeKey string?
 ---@param order ("ascending"|"descending")?
@@ -1278,7 +1440,7 @@ function smartstore.buildRangeQuerySpec(path, beginKey, endKey, order, pageSize,
 ---@return tureen.QuerySpec
 function smartstore.buildLikeQuerySpec(path, likeKey, order, pageSize, orderPath, selectPaths) end
 
---- Entries that match a full-text expression in a path, or anywhere when it is nil.
+--- Builds a full-text query in a path, or in all paths if it is nil.
 ---@param path string?
 ---@param matchKey any
 ---@param order ("ascending"|"descending")?
@@ -1288,27 +1450,27 @@ function smartstore.buildLikeQuerySpec(path, likeKey, order, pageSize, orderPath
 ---@return tureen.QuerySpec
 function smartstore.buildMatchQuerySpec(path, matchKey, order, pageSize, orderPath, selectPaths) end
 
---- Rows of a smart SQL statement.
+--- Builds a query from a smart SQL statement.
 ---@param smartSql string
 ---@param pageSize integer?
 ---@return tureen.QuerySpec
 function smartstore.buildSmartQuerySpec(smartSql, pageSize) end
 
---- Words as a person typed them, made into a key for a match query: every one has to occur, none is taken for an
+--- Turns words that a person typed into a key for a match query: every word has to occur, none is taken for an
 --- operator.
 ---@param words string
 ---@return string key
 function smartstore.quoteMatch(words) end
 
---- All of it, as a table.
+--- Returns the whole record as a table.
 ---@return table record  all of it
 function Record:table() end
 
---- Its JSON text.
+--- Returns the JSON text.
 ---@return string text  as JSON; what tostring and tureen.json.encode give, too
 function Record:text() end
 
---- Its callback is not called again. Safe twice; `local o <close> = ...` does it at the end of a block.
+--- Stops the callback. May be called twice; `local o <close> = ...` calls it at the end of a block.
 function Observer:close() end
 
 return tureen

@@ -109,14 +109,18 @@ struct lua_State *_Nullable tureen_state_open(const tureen_host *_Nonnull host, 
 
 /* Runs a script file with its arguments in `arg` and `...`, then polls until nothing is pending. A leading '#' line is
  * skipped. Returns 0 when all went well; 1 with a message (and traceback) in *error when the script failed; 2 when it
- * could not be read or compiled; 3 when it reached a limit, with where and which in *error. A callback's error that
- * tureen.onerror reported already gives 1 and an empty message. Never raises. */
+ * could not be read or compiled; 3 when it reached a limit, with where and which in *error; 4 when tureen.main ended it with
+ * tureen_state_exit_status. A callback's error that tureen.onerror reported already gives 1 and an empty message. Never
+ * raises. */
 int tureen_state_run_file(struct lua_State *_Nonnull L, const char *_Nonnull path, int count,
                           const char *_Nonnull const *_Nullable arguments, tureen_bytes *_Nonnull error);
 
 /* The same for a script's text; `name` as Lua's chunk names, "=repl" or "@file". */
 int tureen_state_run_text(struct lua_State *_Nonnull L, const char *_Nonnull text, size_t length,
                           const char *_Nonnull name, tureen_bytes *_Nonnull error);
+
+/* The exit status that tureen.main asked for; -1 when it did not.                                       [-0, +0, -] */
+int tureen_state_exit_status(struct lua_State *_Nonnull L);
 
 /* The limit the state's scripts have reached, TUREEN_LIMIT_...                                          [-0, +0, -] */
 int tureen_state_limit(struct lua_State *_Nonnull L);

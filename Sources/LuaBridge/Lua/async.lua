@@ -6,6 +6,8 @@ local arguments = core.import "arguments"
 
 local M = {}
 
+local FAILED, INTERRUPTED = 1, 130 -- exit statuses, as `tureen run` has them
+
 --- A function that runs as a coroutine of its own.
 ---@class tureen.Task
 local Task = {}
@@ -14,7 +16,7 @@ Task.__name = "tureen.Task"
 
 local task_of = setmetatable({}, { __mode = "k" })  -- coroutine -> its task
 local wait_of = setmetatable({}, { __mode = "k" })  -- coroutine -> what it waits for now: {caller, settle, first, last, ...}
-local unfinished, count = {}, 0                     -- task -> its number: those that somebody wants to see end
+local unfinished, count = {}, 0                     -- task -> its number: those whose end is waited for or reported
 local waits_itself = setmetatable({}, { __mode = "k" }) -- function -> true: it needs no callbacks to be awaited
 
 --- "running" until the function has returned ("done") or raised ("failed").
@@ -33,7 +35,7 @@ local function cancelled_error()
   return calls.new_error("cancelled", "the task was cancelled")
 end
 
---- What a task that raised gives those who wait for it: an error table, with the traceback.
+--- Makes the error table that a raising task gives to the tasks that wait for it, with the traceback.
 local function as_error(err, traceback)
   if not core.is_error(err) then
     err = calls.new_error("raised", tostring(err), { value = err })
@@ -52,7 +54,7 @@ local function finish(task, state, outcome)
   return waiting ~= nil
 end
 
---- Its error goes to those who wait for it; when nobody does, to `tureen.onerror`.
+--- Passes a task's error to the tasks that wait for it; without one, to `tureen.onerror`.
 local function fail(thread, task, err)
   local traceback = core.traceback(thread)
   local closed, second = coroutine.close(thread)
@@ -62,7 +64,7 @@ local function fail(thread, task, err)
   if not closed and second ~= err then guard.report(second, traceback) end
 end
 
---- Runs a coroutine on until it waits again or ends.
+--- Resumes a coroutine until it waits again or ends.
 local function step(thread, ...)
   local task = task_of[thread]
   local results = table.pack(coroutine.resume(thread, ...))
@@ -70,7 +72,7 @@ local function step(thread, ...)
   if task and coroutine.status(thread) == "dead" then finish(task, "done", table.pack(table.unpack(results, 2, results.n))) end
 end
 
---- A task that has not begun. `start(task, ...)` begins it: `fn(...)` runs up to its first `await`.
+--- Makes a task that has not begun. `start(task, ...)` begins it: `fn(...)` runs up to its first `await`.
 ---@param fn function
 ---@return tureen.Task
 function M.create(fn)
@@ -81,7 +83,7 @@ function M.create(fn)
   return task
 end
 
---- Nobody asks any more what becomes of a task, or of those it waits for.
+--- Stops reporting how a task ends, and the tasks it waits for.
 ---@param task tureen.Task
 function M.abandon(task)
   if not unfinished[task] then return end
@@ -104,22 +106,69 @@ function M.async(fn, ...)
   return task
 end
 
---- Polls until nothing is pending, as `calls.run` does; with a function, that runs as a task first. An error in it is what comes
---- back: `tureen.onerror` does not get it.
+--- Runs `main` as a task, then polls until nothing is pending.
+---@return tureen.Task task, boolean ok, any err  what `calls.run` returned
+local function run_task(caller, main, ...)
+  if type(main) ~= "function" then
+    core.raise("invalidArguments",
+      ("%s: argument 1 'main' must be a function, got %s"):format(caller, arguments.type_name(main)))
+  end
+  local task, given = M.create(main), table.pack(...)
+  M.when_ended(task, function() end) -- the caller gets its error
+  return task, calls.run(function() M.start(task, table.unpack(given, 1, given.n)) end, caller)
+end
+
+--- Polls until nothing is pending, as `calls.run` does. A function is run as a task first; an error in it is returned, and
+--- `tureen.onerror` does not get it.
 ---@param main function?
 ---@return boolean ok
 ---@return any result  what `main` returned, or the error; as `main` raised it, when that was it
+---@return string? traceback  of an error that `main` raised
 function M.run(main, ...)
   if main == nil then return calls.run() end
-  if type(main) ~= "function" then
-    core.raise("invalidArguments", ("run: argument 1 'main' must be a function, got %s"):format(arguments.type_name(main)))
-  end
-  local task, given = M.create(main), table.pack(...)
-  M.when_ended(task, function() end) -- somebody hears of its error: whoever called this
-  local ok, err = calls.run(function() M.start(task, table.unpack(given, 1, given.n)) end)
-  if task.state == "failed" then return false, task.raised end
+  local task, ok, err = run_task("run", main, ...)
+  if task.state == "failed" then return false, task.raised, task.outcome[2].traceback end
   if ok and task.state == "done" then return true, table.unpack(task.outcome, 1, task.outcome.n) end
   return ok, err
+end
+
+--- Converts the first result of a program's function to an exit status; raises if it is out of range.
+local function exit_status(result)
+  if result == false then return FAILED end
+  if math.type(result) ~= "integer" then return 0 end
+  if result < 0 or result > 255 then
+    core.raise("invalidArguments", ("main: an exit status must be from 0 to 255, got %d"):format(result))
+  end
+  return result
+end
+
+--- Ends the program with an exit status other than 0; the state is closed first.
+local function leave(status, err)
+  if core.leave(status) and os and os.exit then os.exit(status, true) end
+  error(err, 0) -- a prompt, or a program that takes `os.exit` away
+end
+
+--- Runs a whole program: `main` as a task, as `run` does, and then everything that is pending. An error is reported on stderr
+--- with the traceback of where it happened, or passed to `tureen.onerror`, and the program ends with exit status 1.
+---
+--- `main` may return an exit status from 0 to 255; false is 1, and so is nil with an error, which is reported. With status 0
+--- this returns. In a program that embeds Lua, use `run`: it returns the error and ends nothing.
+---@param main fun(...): any
+function M.main(main, ...)
+  local task, ok, err = run_task("main", main, ...)
+  if core.interrupted() then return leave(INTERRUPTED, err) end
+  local outcome = task.outcome or {}
+  if task.state == "failed" then
+    guard.report(task.raised, outcome[2].traceback)
+    return leave(FAILED, task.raised)
+  end
+  if outcome[1] == nil and outcome[2] ~= nil then
+    local failure = as_error(outcome[2], "returned by the function that main was given")
+    guard.report(failure, failure.traceback)
+    return leave(FAILED, failure)
+  end
+  local status = ok and exit_status(outcome[1]) or FAILED
+  if status ~= 0 then leave(status, err or ("exit status %d"):format(status)) end
 end
 
 --- Ends what the task waits for with `nil` and an error of code `cancelled`, and every `await` it makes from then on at once.
@@ -136,7 +185,7 @@ function Task:cancel()
   calls.defer(wait.settle, nil, cancelled_error())
 end
 
---- Calls `tell(...)` with what the task returned, or with nil and its error: now when it has ended, else when it does.
+--- Calls `tell(...)` with the task's results, or with nil and its error: at once if it has ended, else when it ends.
 ---@param task tureen.Task
 ---@param tell function
 function M.when_ended(task, tell)
@@ -149,16 +198,17 @@ function M.is_task(value)
   return getmetatable(value) == Task
 end
 
-local function stopped(state)
+--- Makes the error of a sync that was stopped.
+function M.stopped(state)
   local name = type(state.name) == "string" and (" '" .. state.name .. "'") or ""
   return calls.new_error("stopped", "the sync" .. name .. " was stopped", { domain = "sync", sync = state })
 end
 
---- The callbacks an awaited call gets. `settle(value, err)` is called once.
+--- Makes the callbacks of an awaited call. `settle(value, err)` is called once.
 local function callbacks(settle, is_sync)
   local function success(value)
     if is_sync and type(value) == "table" then
-      if value.status == "STOPPED" then return settle(nil, stopped(value)) end
+      if value.status == "STOPPED" then return settle(nil, M.stopped(value)) end
       if value.status ~= "DONE" then return end
     end
     if value == nil then value = core.null end
@@ -188,7 +238,7 @@ end
 function M.wait(caller, begin, fn)
   if not coroutine.isyieldable() then
     core.raise("invalidArguments",
-      caller .. ": there is nothing here that could wait; call it inside tureen.async(function() ... end)")
+      caller .. ": it can wait only inside a task; call it inside tureen.async(function() ... end)")
   end
   local thread = coroutine.running()
   local task = task_of[thread]
@@ -244,7 +294,7 @@ function M.waits_itself(fn)
   waits_itself[fn] = true
 end
 
---- Whether a task waits for an event, itself or through tasks: as little as a listener is it something to wait for.
+--- Returns whether a task waits for an event, itself or through other tasks. Like a listener, it does not keep `run` waiting.
 local function is_listening(task, seen)
   local wait = wait_of[task.thread]
   if wait == nil or seen[task] then return false end
@@ -266,7 +316,7 @@ local function still_waiting(task)
   return err
 end
 
---- Nothing is pending: reports the tasks that wait all the same, each once.
+--- Reports the tasks that still wait although nothing is pending, each once.
 calls.on_idle = function()
   local list = {}
   for task in pairs(unfinished) do

@@ -10,6 +10,7 @@ local timers = core.import "timers"
 ---@field message string     for people
 ---@field retryable boolean  the same call may succeed later
 ---@field source string?     "service:action"
+---@field traceback string?  of the coroutine that waited for it
 
 local M = {}
 
@@ -25,7 +26,7 @@ local deferred, first, last = {}, 1, 0 -- functions to run at the next poll
 local latest = 0                     -- the id of the newest call
 local polling = false
 
---- An error value of the domain `bridge`.
+--- Makes an error of the domain `bridge`.
 ---@return tureen.Error
 function M.new_error(code, message, extra)
   local err = { domain = "bridge", code = code, message = message, retryable = false }
@@ -45,25 +46,28 @@ local function unanswered()
   return live + (last - first + 1)
 end
 
---- How many calls will still be answered, timers counted as well.
+--- Counts the calls that are still to be answered, and the timers.
 function M.pending()
   return unanswered() + timers.count()
 end
 
---- The id of the newest call; ids only grow.
+--- Returns the id of the newest call; ids only grow.
 function M.last_id()
   return latest
 end
 
---- Gives up a call as far as that can be done: a sync stops at its next page, a request is broken off, and the call is
---- answered all the same. Nothing happens when it was answered already.
+--- Gives up a call: a sync stops at its next page, a request is aborted. The call is still answered. Does nothing if it was
+--- answered already.
 ---@param id integer?  what `exec`, or the function that made the call, returned; nil, of a call that was refused, does nothing
 function M.cancel(id)
   if id == nil or id == core.null then return end
   if math.type(id) ~= "integer" then
     core.raise("invalidArguments", ("cancel: argument 1 'id' must be an integer, got %s"):format(type(id)))
   end
-  if calls[id] then core.cancel(id) end
+  if calls[id] then
+    calls[id].is_given_up = true
+    core.cancel(id)
+  end
 end
 
 local function check_callback(position, name, fn)
@@ -81,7 +85,7 @@ local function check_string(position, name, value)
   end
 end
 
---- The one object an action gets. The plug-ins' form, a list that starts with their version, is taken as well.
+--- Returns the object with an action's arguments. The plug-ins' form, a list that starts with their version, works as well.
 local function unwrap(args)
   if args == nil or args == core.null then return {} end
   if type(args) ~= "table" then
@@ -99,25 +103,42 @@ local function unwrap(args)
   return object
 end
 
---- Whether a call's entries shall be read field by field: `lazy = true` beside the arguments or in the query spec.
+--- Returns whether the script reads entries field by field: `lazy = true` beside the arguments or in the query spec.
 local function wants_records(args)
   local spec = rawget(args, "querySpec")
   return rawget(args, "lazy") == true or (type(spec) == "table" and rawget(spec, "lazy") == true)
 end
 
+--- Reports a failure of a call that has no error callback. `place` is where the call was made.
+---@param place string?
+function M.unhandled(err, place)
+  if core.interrupted() then return end
+  local source = type(err) == "table" and err.source
+  guard.report(err, ("in %s, called%s without an error callback"):format(source or "a call", place and " at " .. place or ""))
+end
+
+--- Passes an error to `failure` at the next poll; without `failure` the error is reported.
+---@param failure function?
+function M.refuse(failure, err)
+  if failure then return M.defer(failure, err) end
+  M.defer(M.unhandled, err, core.where())
+end
+
 local function fail(call, err)
   if type(err) == "table" then err.source = call.service .. ":" .. call.action end
-  guard.invoke(call.error, err)
+  if call.error then return guard.invoke(call.error, err) end
+  if not (call.is_background or call.is_given_up) then M.unhandled(err, call.place) end
 end
 
 --- Sends a call. `success(payload)` or `error(err)` runs at a later poll, exactly once; for a sync, `success(sync)` at
---- every change, and `error(err)` at most once and last.
+--- every change, and `error(err)` at most once and last. Without an error callback a failure is an uncaught error, which
+--- `tureen.onerror` gets, unless the script has cancelled the call.
 ---@param success fun(payload: any)?
 ---@param err_callback fun(err: tureen.Error)?
 ---@param service string  such as "com.salesforce.smartstore"
 ---@param action string   such as "pgSoupExists"
 ---@param args table?     the action's arguments
----@param is_background boolean?  nobody waits for it: it does not count as pending, and answers until it is ended
+---@param is_background boolean?  it does not count as pending, and answers until it is ended
 ---@param caller string?  the function that errors in the arguments name; `exec` when left out
 ---@return integer? id  for `cancel`; nil when the call was refused, which `error` hears of
 function M.exec(success, err_callback, service, action, args, is_background, caller)
@@ -134,6 +155,7 @@ function M.exec(success, err_callback, service, action, args, is_background, cal
     is_global = rawget(args, "isGlobalStore") == true,
     store_name = type(store_name) == "string" and store_name or DEFAULT_STORE,
     is_background = is_background == true,
+    place = not (err_callback or is_background) and core.where() or nil,
   }
   local is_lazy = wants_records(args)
   local id, refusal = core.call(service, action, args, caller or "exec", is_lazy)
@@ -147,7 +169,7 @@ function M.exec(success, err_callback, service, action, args, is_background, cal
   return id
 end
 
---- The `sync` event: the state, and which store it belongs to.
+--- Sends the `sync` event: the state, and the store it belongs to.
 local function tell_listeners(call, state)
   if type(state) ~= "table" or not event.has_listeners("sync") then return end
   local detail = {}
@@ -160,7 +182,7 @@ end
 --- Set by the module for custom targets: called with the number of a request of native code, and the request.
 M.on_request = nil
 
---- An event of the host. One that waits for its listeners is answered when they have run.
+--- Delivers an event of the host. If the host waits for the listeners, it is answered when they have run.
 local function tell_news(news)
   event.tell(news.event, news.detail)
   if news.request then
@@ -187,7 +209,7 @@ local function dispatch(kind, id, payload)
   end
 end
 
---- What waits now; what comes while it is delivered waits for the next time.
+--- Delivers what is waiting now; news that arrives meanwhile waits for the next poll.
 local function deliver_batch()
   local delivered = 0
   local waiting, stop = core.waiting(), last
@@ -226,13 +248,13 @@ local function interruption()
   return M.new_error("interrupted", "interrupted")
 end
 
---- Whether `run` has something to wait for. After an interrupt that is only what will be answered, no timer.
+--- Returns whether `run` has something to wait for. After an interrupt timers do not count.
 local function has_more()
   if core.interrupted() then return unanswered() > 0 end
   return M.pending() > 0
 end
 
---- Set by the module for tasks: called when nothing is pending. What it does may begin something new.
+--- Set by the module for tasks: called when nothing is pending. It may begin new calls.
 M.on_idle = nil
 
 --- Runs the callbacks that are waiting, on the main state. Sleeps at most `timeout_ms` for the first one.
@@ -249,13 +271,14 @@ function M.poll(timeout_ms)
   return deliver("poll")
 end
 
---- Polls until nothing is pending. A task that waits all the same is an error of code `stillWaiting`, which `tureen.onerror`
---- gets with the traceback of the task; one that waits for an event is not.
+--- Polls until nothing is pending. A task that still waits then is an error of code `stillWaiting`, which `tureen.onerror` gets
+--- with the traceback of the task; a task that waits for an event is not.
 ---@param begin function?  called first, when this is a place to poll from
+---@param caller string?  what errors call this function
 ---@return boolean ok  false when an error reached the default `tureen.onerror` or the run was interrupted
 ---@return any err      that error
-function M.run(begin)
-  if polling then deliver("run") end
+function M.run(begin, caller)
+  if polling then deliver(caller or "run") end
   if begin then begin() end
   repeat
     while has_more() do

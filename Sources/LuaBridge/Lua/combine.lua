@@ -8,19 +8,19 @@ local timers = core.import "timers"
 
 local M = {}
 
-local function check_ms(caller, position, name, ms)
+function M.check_ms(caller, position, name, ms)
   if math.type(ms) and ms >= 0 then return end
   core.raise("invalidArguments", ("%s: argument %d '%s' must be a number of milliseconds from 0 on, got %s")
     :format(caller, position, name, ms ~= ms and "NaN" or type(ms) == "number" and tostring(ms) or arguments.type_name(ms)))
 end
 
---- Whether an element is `{fn, ...}`.
+--- Returns whether an element is `{fn, ...}`.
 local function is_call(element)
   return type(element) == "table" and type(element[1]) == "function"
 end
 
---- Waits for each element: a task, a function to run as one, or `{fn, ...}` to await. `tell(i, ...)` is called when the i-th
---- has ended. All are checked before the first is begun. The tasks.
+--- Waits for each element: a task, a function to run as one, or `{fn, ...}` to await. Calls `tell(i, ...)` when the i-th has
+--- ended. Checks all elements before it begins the first one. Returns the tasks.
 local function watch(caller, list, tell)
   local tasks = {}
   for i, element in ipairs(list) do
@@ -43,7 +43,7 @@ local function watch(caller, list, tell)
   return tasks
 end
 
---- Waits for what `begin(settle)` watches; what has not ended by then is not asked for any more.
+--- Waits until `begin(settle)` settles; tasks that have not ended by then are abandoned.
 local function wait_for_some(caller, begin)
   local tasks
   local results = table.pack(async.wait(caller, function(settle)
@@ -59,8 +59,8 @@ local function check_list(caller, list)
   arguments.wrong(caller, 1, "list", "an array of tasks, functions or {fn, ...}", list)
 end
 
---- Waits for all: their first results in a list, in the order given. At the first failure returns nil and that error; the
---- others go on, and what becomes of them is not heard.
+--- Waits for all elements and returns their first results in a list, in the order given. At the first failure it returns nil and
+--- that error; the others go on, and their errors are not reported.
 ---@param list (tureen.Task|function|table)[]  tasks, functions to run, or `{fn, ...}` as `await` takes them
 ---@return any[]? values
 ---@return tureen.Error? err
@@ -79,7 +79,7 @@ function M.all(list)
   end)
 end
 
---- Waits for the first to end, be it well or not; the others go on, and what becomes of them is not heard.
+--- Waits for the first element that ends, successfully or not; the others go on, and their errors are not reported.
 ---@param list (tureen.Task|function|table)[]  as `all` takes it; not empty
 ---@return any value
 ---@return tureen.Error? err
@@ -92,13 +92,13 @@ function M.race(list)
   end)
 end
 
---- Waits for `await(fn, ...)`, but `ms` milliseconds at most: then it is cancelled, and the error has the code `timeout`.
+--- Awaits `fn(...)` for at most `ms` milliseconds; after that it is cancelled, and the error has the code `timeout`.
 ---@param ms number
 ---@param fn function|tureen.Task
 ---@return any value
 ---@return tureen.Error? err
 function M.timeout(ms, fn, ...)
-  check_ms("timeout", 1, "ms", ms)
+  M.check_ms("timeout", 1, "ms", ms)
   if type(fn) ~= "function" and not async.is_task(fn) then
     arguments.wrong("timeout", 2, "fn", "a function or a task", fn)
   end
@@ -123,7 +123,7 @@ end
 ---@return true? done  nil, with an error, when the task is cancelled meanwhile
 ---@return tureen.Error? err
 function M.sleep(ms)
-  check_ms("sleep", 1, "ms", ms)
+  M.check_ms("sleep", 1, "ms", ms)
   local timer
   local done, err = async.wait("sleep", function(settle)
     timer = timers.after(ms, function() settle(true) end)
@@ -137,12 +137,12 @@ end
 ---@param fn fun()
 ---@return tureen.Timer  with `cancel()`
 function M.after(ms, fn)
-  check_ms("after", 1, "ms", ms)
+  M.check_ms("after", 1, "ms", ms)
   if type(fn) ~= "function" then arguments.wrong("after", 2, "fn", "a function", fn) end
   return timers.after(ms, fn)
 end
 
---- Waits for an event, the first that `filter` returns true for; at most `ms` milliseconds, when they are given.
+--- Waits for the first event that `filter` returns true for; at most `ms` milliseconds if they are given.
 ---@param name string
 ---@param filter (fun(detail: any): boolean)?
 ---@param ms number?
@@ -153,7 +153,7 @@ function M.wait_event(name, filter, ms)
   if filter == core.null then filter = nil end
   if ms == core.null then ms = nil end
   if filter ~= nil and type(filter) ~= "function" then arguments.wrong("waitEvent", 2, "filter", "a function", filter) end
-  if ms ~= nil then check_ms("waitEvent", 3, "ms", ms) end
+  if ms ~= nil then M.check_ms("waitEvent", 3, "ms", ms) end
   local timer, listener
   local results = table.pack(async.wait("waitEvent", function(settle)
     listener = function(detail)

@@ -1,6 +1,6 @@
 --- Sync targets written in Lua: the sync engine asks, a module of the script answers.
 ---
---- A target `{type = "custom", luaImpl = "name"}` means what was registered under that name, else the module that `require`
+--- A target `{type = "custom", luaImpl = "name"}` means the functions registered under that name, else the module that `require`
 --- finds. Its functions get the target and may `await`; each is called on the script's thread, from `poll`:
 ---   startFetch(target, maxTimeStamp) -> records, {totalSize =, more =}   the first page; -1 asks for everything
 ---   continueFetch(target, more) -> records, {totalSize =, more =}        the page behind it; no `more`: the last one
@@ -22,7 +22,7 @@ local arguments = core.import "arguments"
 
 local M = {}
 
---- What scripts register under names, else what `require` finds by that name.
+--- Makes a registry: values that scripts register under names, else modules that `require` finds by that name.
 ---@param caller string  the function that errors name
 ---@param kind {noun: string, parameter: string, type: "table"|"function", meaning: string}
 ---@return fun(name: string, value: any) register, fun(name: string): any, string? find  or nil and why there is none
@@ -50,23 +50,23 @@ end
 
 local find_target, find_resolver
 
---- Registers the functions of a custom target under a name; nil takes them away.
+--- Registers the functions of a custom target under a name; nil removes them.
 ---@type fun(name: string, implementation: table?)
 M.register, find_target = registry("registerTarget",
   { noun = "target", parameter = "implementation", type = "table", meaning = "a table of functions" })
 
---- Registers a function that decides conflicts under a name; nil takes it away.
+--- Registers a function that decides conflicts under a name; nil removes it.
 ---@type fun(name: string, resolver: (fun(conflict: table): table|string|nil)?)
 M.register_resolver, find_resolver = registry("registerResolver",
   { noun = "resolver", parameter = "resolver", type = "function", meaning = "a function" })
 
---- A list as the engine wants it: an empty table is a list too.
+--- Marks an empty table as a list, as the engine needs it.
 local function as_list(value)
   if #value == 0 and not core.is_array(value) then return core.array() end
   return value
 end
 
---- What a function gave, as the answer to the engine; nil and a text when it is not what was asked for.
+--- Converts the results of a fetch to the engine's answer; nil and a text if they are of the wrong type.
 local function page(name, records, info)
   if records == nil or records == core.null then return {} end
   if not arguments.is_list(records) then
@@ -92,14 +92,14 @@ local function wrong(name, expected, value)
   return nil, ("%s must return %s, got %s"):format(name, expected, arguments.type_name(value))
 end
 
---- Whatever says why, as text.
+--- Converts the reason of a failure to text.
 local function reason(problem)
   if problem == nil or problem == core.null then return nil end
   if type(problem) == "table" and type(problem.message) == "string" then return problem.message end
   return tostring(problem)
 end
 
---- An HTTP status, or whether it went well.
+--- Converts a result, an HTTP status or a boolean, to the engine's answer.
 local function status(name, result, problem)
   if math.type(result) == "integer" then return { status = result, reason = reason(problem) } end
   if result == true then return { status = 200 } end
@@ -155,7 +155,7 @@ local performers = {
 
 local RESOLUTIONS = { ["local"] = true, server = true, skip = true }
 
---- What a resolver decided.
+--- Converts a resolver's decision to the engine's answer.
 local function resolution(decided)
   if decided == nil or decided == core.null then return { resolution = "skip" } end
   if RESOLUTIONS[decided] then return { resolution = decided } end
@@ -192,7 +192,7 @@ local function answer(id, result, problem)
   calls.exec(nil, nil, "tureen.script", "answer", args, true)
 end
 
---- Called with each request of the engine.
+--- Answers a request of the engine.
 calls.on_request = function(id, request)
   local task = async.create(perform)
   async.when_ended(task, function(result, problem)

@@ -60,7 +60,7 @@ local function deliver(name, entry, detail)
   guard.invoke(entry.fn, detail)
 end
 
---- `deviceready` has always happened already: whoever asks later is still told.
+--- `deviceready` has always happened already: its listeners are called whenever they are added.
 local function tell_late(name, entry)
   if name == "deviceready" and M.defer then M.defer(deliver, name, entry, core.null) end
 end
@@ -98,7 +98,7 @@ function M.once(name, listener)
   tell_late(name, add(name, listener, "once"))
 end
 
---- Ends what `on` or `once` began.
+--- Removes a listener that `on` or `once` added.
 ---@param name string
 ---@param listener fun(detail: any)
 function M.off(name, listener)
@@ -107,12 +107,12 @@ function M.off(name, listener)
   if position then remove(name, position) end
 end
 
---- True when somebody listens.
+--- True when the event has listeners.
 function M.has_listeners(name)
   return listeners[name] ~= nil and #listeners[name] > 0
 end
 
---- Tells all who listen now, in the order they came. Their errors are reported, and disturb nobody.
+--- Calls the listeners of now, in the order they were added. Their errors are reported and do not stop the others.
 function M.emit(name, detail)
   for _, entry in ipairs(listeners[name] or {}) do
     deliver(name, entry, detail)
@@ -123,7 +123,7 @@ end
 local states = { offline = "online", online = "online", pause = "resume", resume = "resume" }
 local standing = { online = "online", resume = "resume" }
 
---- An event of the host.
+--- Delivers an event of the host.
 function M.tell(name, detail)
   local about = states[name]
   if about then
@@ -133,7 +133,7 @@ function M.tell(name, detail)
   M.emit(name, detail)
 end
 
---- Says whether there is a network, for scripts that know better: `online` or `offline` when that is a change.
+--- Tells the library whether there is a network; sends `online` or `offline` if that is a change.
 ---@param isOnline boolean
 function M.setOnline(isOnline)
   if type(isOnline) ~= "boolean" then

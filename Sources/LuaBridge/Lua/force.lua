@@ -1,7 +1,7 @@
 --- The org's records for scripts: the REST API function by function, caches, records as objects, conflicts.
 ---
 ---   local force = require "tureen.force"
----   tureen.async(function() print(#force.query("SELECT Id FROM Contact").records) end)
+---   tureen.main(function() print(#force.query("SELECT Id FROM Contact").records) end)
 ---
 --- Every function that asks the server or a store takes `success` and `error` last, can be awaited, or is called inside a task,
 --- where it waits and returns the value, or nil and an error.
@@ -30,7 +30,7 @@ local M = {
 }
 
 for name, value in pairs(client) do
-  if type(value) == "function" and name ~= "define" and name ~= "path_of" and name ~= "configure" then M[name] = value end
+  if type(value) == "function" and not client.internal[name] then M[name] = value end
 end
 for _, part in ipairs { sync, conflict, fetch } do
   for name, value in pairs(part) do
@@ -48,7 +48,7 @@ function M.init(options)
   sdkinfo.registerAppFeature(FEATURE)
 end
 
---- What kind of failure an error is.
+--- Returns the type of a failure.
 local function kind_of(err)
   if err.code == "conflict" and err.remoteChanges then return "ConflictError" end
   if err.domain == "network" then return err.status and "RestError" or "NetworkError" end
@@ -56,9 +56,9 @@ local function kind_of(err)
   return "Error"
 end
 
---- A failure for people: `{type, message, ...}`. Type RestError, the server refused: `status` and `details`, the errors of its
---- body. ConflictError: `base`, `theirs`, `yours`, `remoteChanges`, `localChanges`, `conflictingChanges`. NetworkError: there was
---- no answer. StoreError. Error: anything else.
+--- Returns a copy of an error with a type, for showing it: `{type, message, ...}`. RestError: the server refused; `status` and
+--- `details`, the errors of its body. ConflictError: `base`, `theirs`, `yours`, `remoteChanges`, `localChanges`,
+--- `conflictingChanges`. NetworkError: no answer came. StoreError. Error: anything else.
 ---@param err any
 ---@return table
 function M.Error(err)

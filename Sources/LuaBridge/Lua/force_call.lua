@@ -1,5 +1,5 @@
---- How the functions of `tureen.force` are called: with callbacks, through `await`, or plainly inside a task, where they
---- wait and return `value` or `nil, err`.
+--- The calling rules of `tureen.force`: functions take callbacks, work with `await`, or are called plainly inside a task, where
+--- they wait and return `value` or `nil, err`.
 local core = ...
 local arguments = core.import "arguments"
 local async = core.import "async"
@@ -8,7 +8,7 @@ local guard = core.import "guard"
 
 local M = {}
 
---- An error of the domain `force`.
+--- Makes an error of the domain `force`.
 ---@return tureen.Error
 function M.new_error(code, message, extra)
   local err = calls.new_error(code, message, { domain = "force" })
@@ -16,17 +16,17 @@ function M.new_error(code, message, extra)
   return err
 end
 
---- Misuse that the script's writer can see: raises.
+--- Raises an error of misuse, which the script's author can see.
 function M.misuse(message, ...)
   core.raise("invalidArguments", message:format(...))
 end
 
---- True when there is a value: neither nil nor null.
+--- Returns whether a value is neither nil nor null.
 function M.given(value)
   return value ~= nil and value ~= core.null
 end
 
---- A copy of a table, one level deep; nil and null give an empty one.
+--- Copies a table, one level deep; nil and null give an empty one.
 function M.copy(value)
   local result = {}
   if M.given(value) then
@@ -40,18 +40,25 @@ function M.append(list, more)
   for _, element in ipairs(more) do list[#list + 1] = element end
 end
 
---- Runs a body as a task and tells the callbacks how it ended, from a poll.
-local function run(success, failure, body)
-  local task = async.create(body)
+--- Calls a call's callback with its outcome, from a poll. Without an error callback a failure is reported.
+---@param task tureen.Task
+function M.tell_callbacks(task, success, failure)
+  local place = not failure and core.where() or nil
   async.when_ended(task, function(value, err)
     if value == nil and err ~= nil then
       if failure then return calls.defer(failure, err) end
-      if task:status() == "failed" then guard.report(err, err.traceback or "") end
-      return
+      if task:status() == "failed" then return guard.report(err, err.traceback or "") end
+      return calls.unhandled(err, place)
     end
     if value == nil then value = core.null end
     if success then calls.defer(success, value) end
   end)
+end
+
+--- Runs a body as a task and calls the callback with its outcome, from a poll.
+local function run(success, failure, body)
+  local task = async.create(body)
+  M.tell_callbacks(task, success, failure)
   async.start(task)
 end
 
@@ -77,7 +84,7 @@ function M.define(spec)
   }
 end
 
---- A class: called, it makes an object from what `class.new(self, ...)` does with it.
+--- Makes a class. Calling it makes an object, which `class.new(self, ...)` fills.
 ---@param name string  what `tostring` and errors call its objects
 function M.class(name)
   local class = { __name = "tureen.force." .. name }

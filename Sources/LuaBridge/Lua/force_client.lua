@@ -1,8 +1,10 @@
 --- The org's REST API, function by function.
 ---
---- Each takes `success` and `error` last, or is awaited, or is called inside a task, where it waits. Optional arguments may be
---- left out. `/services/data/v66.0` stands in front of what the server is asked for; `init{apiVersion}` changes the version.
+--- Each takes `success` and `error` last, works with `await`, or is called inside a task, where it waits. Optional arguments may
+--- be left out. Paths begin with `/services/data/v66.0`; `init{apiVersion}` changes the version. An answer of the wrong shape is
+--- an error.
 local core = ...
+local answers = core.import "force_answers"
 local call = core.import "force_call"
 local calls = core.import "calls"
 local async = core.import "async"
@@ -11,29 +13,35 @@ local arguments = core.import "arguments"
 local url = core.import "force_url"
 
 ---@class tureen.force.client
-local M = { apiVersion = "v66.0", parseUrl = url.parseUrl, computeEndPointIfMissing = url.computeEndPointIfMissing }
+local M = {
+  apiVersion = "v66.0", parseUrl = url.parseUrl, computeEndPointIfMissing = url.computeEndPointIfMissing,
+  -- What is for the modules around this one.
+  internal = { define = true, path_of = true, configure = true, set_api_version = true },
+}
 
 local DATA = "/services/data"
 local handler -- what `init{requestHandler}` gave: it takes the place of the network
 
---- Sets the API version, and for tests what answers in place of the network: `requestHandler(request)` gets `{method, path,
---- params, data, headerParams}`, may wait, and returns the answer, or nil and an error.
+--- Sets the API version, such as "v66.0".
+function M.set_api_version(caller, version)
+  if type(version) ~= "string" or not version:find("^v%d+%.%d+$") then
+    call.misuse("%s: 'apiVersion' must look like v66.0, got %s", caller, tostring(version))
+  end
+  M.apiVersion = version
+end
+
+--- Sets the API version, and for tests a function that answers in place of the network: `requestHandler(request)` gets `{method,
+--- path, params, data, headerParams}`, may wait, and returns the answer, or nil and an error.
 ---@param options {apiVersion: string?, requestHandler: function?}
 function M.configure(options)
-  local version = options.apiVersion
-  if call.given(version) then
-    if type(version) ~= "string" or not version:find("^v%d+%.%d+$") then
-      call.misuse("init: 'apiVersion' must look like v66.0, got %s", tostring(version))
-    end
-    M.apiVersion = version
-  end
+  if call.given(options.apiVersion) then M.set_api_version("init", options.apiVersion) end
   if call.given(options.requestHandler) and type(options.requestHandler) ~= "function" then
     call.misuse("init: 'requestHandler' must be a function, got %s", type(options.requestHandler))
   end
   handler = call.given(options.requestHandler) and options.requestHandler or nil
 end
 
---- The path of a resource of this version, its pieces encoded.
+--- Builds the path of a resource of this version and encodes its pieces.
 local function path_of(...)
   local pieces = { DATA, M.apiVersion }
   for _, piece in ipairs { ... } do pieces[#pieces + 1] = url.encode(piece) end
@@ -41,37 +49,55 @@ local function path_of(...)
 end
 M.path_of = path_of
 
---- A request as the network service takes it.
-local function as_sent(request)
+--- Converts a request to the options of the network service. `expects`: see `force_answers`.
+local function as_sent(request, expects)
   local path, query = request.path, request.params
   if request.data ~= nil then
     path, query = path .. url.query(request.params), request.data
   end
   return {
     path = path, method = request.method, queryParams = query, headerParams = request.headerParams,
-    returnBinary = request.binary, doesNotRequireAuthentication = request.noAuth,
+    returnBinary = request.binary, doesNotRequireAuthentication = request.noAuth, expects = request.expects or expects,
   }
 end
 
---- Sends what `build(...)` makes of the arguments: `{method, path, params, data, headerParams, binary, noAuth}`.
-function M.define(name, params, build)
+--- Sends a request and waits for the answer of the handler or the network.
+local function ask(request, expects)
+  if handler then return handler(request) end
+  return async.await(network.sendRequest, as_sent(request, expects))
+end
+
+--- Makes a success callback that checks the answer first.
+local function when_right(name, wanted, success, failure)
+  local place = not failure and core.where() or nil
+  return function(answer)
+    local checked, err = answers.checked(name, wanted, answer)
+    if checked ~= nil then return success and success(checked) end
+    if failure then return failure(err) end
+    calls.unhandled(err, place)
+  end
+end
+
+--- Defines `M[name]`, which sends the request that `build(...)` makes of its arguments: `{method, path, params, data,
+--- headerParams, binary, noAuth, expects}`.
+---@param wanted table?  the answer's shape, of `force_answers`; an object when left out
+function M.define(name, params, build, wanted)
   local count = #params
+  wanted = wanted or answers.object
+  local function ask_right(request)
+    local answer, err = ask(request, wanted.expects)
+    if answer == nil then return nil, err end
+    return answers.checked(name, wanted, answer)
+  end
   M[name] = arguments.define {
     name = name, params = params,
     send = function(success, failure, _, values)
       local request = build(table.unpack(values, 1, count))
-      if handler then
-        if not (success or failure) then return handler(request) end
-        return async.when_ended(async.async(handler, request), function(value, err)
-          if value ~= nil or err == nil then
-            if success then calls.defer(success, value == nil and core.null or value) end
-          elseif failure then
-            calls.defer(failure, err)
-          end
-        end)
+      if success or failure then
+        if handler then return call.tell_callbacks(async.async(ask_right, request), success, failure) end
+        return network.sendRequest(as_sent(request, wanted.expects), when_right(name, wanted, success, failure), failure)
       end
-      if success or failure then return network.sendRequest(as_sent(request), success, failure) end
-      if coroutine.isyieldable() then return async.await(network.sendRequest, as_sent(request)) end
+      if coroutine.isyieldable() then return ask_right(request) end
       call.misuse("%s: give it callbacks, or call it inside tureen.async(function() ... end)", name)
     end,
   }
@@ -84,13 +110,13 @@ local ALL_OR_NONE = { "allOrNone", "boolean" }
 local function get(path, params) return { method = "GET", path = path, params = params } end
 
 -- versions(): the versions the org has, a list
-define("versions", {}, function() return get(DATA .. "/") end)
+define("versions", {}, function() return get(DATA .. "/") end, answers.list)
 -- resources(): name to path
 define("resources", {}, function() return get(path_of()) end)
 -- limits(): name to {Max, Remaining}
 define("limits", {}, function() return get(path_of("limits")) end)
 -- describeGlobal(): {sobjects = {...}}
-define("describeGlobal", {}, function() return get(path_of("sobjects")) end)
+define("describeGlobal", {}, function() return get(path_of("sobjects")) end, answers.sobjects)
 -- metadata(sobjectType): {objectDescribe, recentItems}
 define("metadata", { TYPE }, function(kind) return get(path_of("sobjects", kind)) end)
 -- describe(sobjectType), getPickListValues(sobjectType): fields, child relationships and so on
@@ -104,19 +130,20 @@ end)
 
 -- query(soql), queryAll(soql): {totalSize, done, records, nextRecordsUrl?}; queryAll sees deleted records too
 for _, name in ipairs { "query", "queryAll" } do
-  define(name, { { "soql", "string" } }, function(soql) return get(path_of(name), { q = soql }) end)
+  define(name, { { "soql", "string" } }, function(soql) return get(path_of(name), { q = soql }) end, answers.records)
 end
 -- search(sosl): {searchRecords = {...}}
-define("search", { { "sosl", "string" } }, function(sosl) return get(path_of("search"), { q = sosl }) end)
+define("search", { { "sosl", "string" } }, function(sosl) return get(path_of("search"), { q = sosl }) end,
+  answers.search_records)
 -- queryMore(nextRecordsUrl): the page behind a URL that query gave; its host does not matter
 define("queryMore", { { "url", "string" } }, function(address)
   return get((address:gsub("^%a[%w+.-]*://[^/?#]*", "")))
-end)
+end, answers.records)
 
---- Fields as the server takes them: a text, or a list of names.
+--- Converts field names, a list or a string with commas, to the query parameter.
 local function check_fields(caller, position, fields)
   if not call.given(fields) or fields == "" then return nil end
-  if type(fields) == "string" then return { fields = fields } end
+  if type(fields) == "string" then return { fields = table.concat(arguments.fieldlist(fields), ",") } end
   if not arguments.is_list(fields) then
     arguments.wrong(caller, position, "fields", "a string or an array of strings", fields)
   end
@@ -125,7 +152,7 @@ local function check_fields(caller, position, fields)
       arguments.wrong(caller, position, "fields", "a string or an array of strings", fields)
     end
   end
-  return { fields = table.concat(fields, ",") }
+  return { fields = table.concat(arguments.fieldlist(fields), ",") }
 end
 
 -- retrieve(sobjectType, id, fields?): the record; fields is a list of names, or a text with commas
@@ -135,9 +162,9 @@ end)
 -- create(sobjectType, data): {id, success, errors}
 define("create", { TYPE, DATA_FIELDS }, function(kind, data)
   return { method = "POST", path = path_of("sobjects", kind, ""), data = data }
-end)
+end, answers.created)
 
---- The id in a record, and the rest of it.
+--- Splits a record into its id and the fields to send.
 local function split_id(caller, data)
   local rest = call.copy(data)
   local id = call.given(rest.Id) and rest.Id or rest.id
@@ -150,7 +177,7 @@ end
 define("update", { TYPE, DATA_FIELDS, { "headers", "table", optional = true } }, function(kind, data, headers)
   local id, fields = split_id("update", data)
   return { method = "PATCH", path = path_of("sobjects", kind, id), data = fields, headerParams = headers }
-end)
+end, answers.nothing)
 -- upsert(sobjectType, externalIdField, externalId, data): {id, success, created}; no externalId (nil, null or "") creates
 define("upsert", { TYPE, { "externalIdField", "string" }, { "externalId", "string", optional = true }, DATA_FIELDS },
   function(kind, field, external_id, data)
@@ -158,20 +185,21 @@ define("upsert", { TYPE, { "externalIdField", "string" }, { "externalId", "strin
       return { method = "POST", path = path_of("sobjects", kind, field, ""), data = data }
     end
     return { method = "PATCH", path = path_of("sobjects", kind, field, external_id), data = data }
-  end)
+  end, answers.upserted)
 -- del(sobjectType, id): "OK"
-define("del", { TYPE, ID }, function(kind, id) return { method = "DELETE", path = path_of("sobjects", kind, id) } end)
+define("del", { TYPE, ID }, function(kind, id) return { method = "DELETE", path = path_of("sobjects", kind, id) } end,
+  answers.nothing)
 -- getAttachment(id): {encodedBody, contentType}; network.bytes decodes it
 define("getAttachment", { ID }, function(id)
   return { method = "GET", path = path_of("sobjects", "Attachment", id, "Body"), binary = true }
-end)
+end, answers.any)
 
 -- collectionCreate(allOrNone, records), collectionUpdate(allOrNone, records): a list of {id, success, errors}; each record has
 -- attributes.type
 for name, method in pairs { collectionCreate = "POST", collectionUpdate = "PATCH" } do
   define(name, { ALL_OR_NONE, { "records", "tables" } }, function(all_or_none, records)
     return { method = method, path = path_of("composite", "sobjects"), data = { allOrNone = all_or_none, records = records } }
-  end)
+  end, answers.list)
 end
 -- collectionUpsert(allOrNone, sobjectType, externalIdField, records): a list of {id, success, created, errors}
 define("collectionUpsert", { ALL_OR_NONE, TYPE, { "externalIdField", "string" }, { "records", "tables" } },
@@ -180,34 +208,34 @@ define("collectionUpsert", { ALL_OR_NONE, TYPE, { "externalIdField", "string" },
       method = "PATCH", path = path_of("composite", "sobjects", kind, field),
       data = { allOrNone = all_or_none, records = records },
     }
-  end)
+  end, answers.list)
 -- collectionRetrieve(sobjectType, ids, fields): the records, null for one that is not there
-define("collectionRetrieve", { TYPE, { "ids", "strings" }, { "fields", "strings" } }, function(kind, ids, fields)
+define("collectionRetrieve", { TYPE, { "ids", "strings" }, { "fields", "fieldlist" } }, function(kind, ids, fields)
   return { method = "POST", path = path_of("composite", "sobjects", kind), data = { ids = ids, fields = fields } }
-end)
+end, answers.list)
 -- collectionDelete(allOrNone, ids): a list of {id, success, errors}
 define("collectionDelete", { ALL_OR_NONE, { "ids", "strings" } }, function(all_or_none, ids)
   local query = url.query { allOrNone = tostring(all_or_none), ids = table.concat(ids, ",") }
   return { method = "DELETE", path = path_of("composite", "sobjects") .. query }
-end)
+end, answers.list)
 
 -- batch(requests, haltOnError?): {hasErrors, results = {{statusCode, result}}}; a request is {method, url, richInput?}, its url
 -- begins with the version
 define("batch", { { "requests", "tables" }, { "haltOnError", "boolean", optional = true } }, function(requests, halt)
   local data = { batchRequests = requests, haltOnError = halt == true }
   return { method = "POST", path = path_of("composite", "batch"), data = data }
-end)
+end, answers.results)
 -- composite(allOrNone, requests): {compositeResponse = {{body, httpHeaders, httpStatusCode, referenceId}}}; a request is
 -- {method, url, referenceId, body?}, its url begins with /services/data
 define("composite", { ALL_OR_NONE, { "requests", "tables" } }, function(all_or_none, requests)
   local data = { allOrNone = all_or_none, compositeRequest = requests }
   return { method = "POST", path = path_of("composite"), data = data }
-end)
+end, answers.responses)
 -- tree(sobjectType, records): {hasErrors, results = {{referenceId, id}}}; a record has attributes {type, referenceId} and may
 -- have children under their plural
 define("tree", { TYPE, { "records", "tables" } }, function(kind, records)
   return { method = "POST", path = path_of("composite", "tree", kind), data = { records = records } }
-end)
+end, answers.results)
 -- primingRecords(relayToken?, changedAfterTimestamp?): {primingRecords, relayToken, ruleErrors, stats}; the time is ISO text
 define("primingRecords", {
   { "relayToken", "string", optional = true }, { "changedAfterTimestamp", "string", optional = true },
@@ -216,7 +244,7 @@ define("primingRecords", {
   return get(path, { relayToken = token, changedAfterTimestamp = changed_after })
 end)
 
---- Checks a request table and gives its path with the prefix; the caller's table stays as it is.
+--- Checks a request table and returns a copy whose path has the prefix.
 local function under(prefix, caller, request)
   if type(request.path) ~= "string" then call.misuse("%s: You must specify a path for the request", caller) end
   local copy = call.copy(request)
@@ -224,17 +252,19 @@ local function under(prefix, caller, request)
   return copy
 end
 
--- apexrest(path), apexrest({path, method, params, data, headerParams}): what the org's own endpoint answers; a table's path gets
--- /services/apexrest in front when it lacks it, a text is taken as it is
+-- apexrest(path), apexrest({path, method, params, data, headerParams, expects}): what the org's own endpoint answers; a table's
+-- path gets /services/apexrest in front when it lacks it, a text is taken as it is
 define("apexrest", { { "request", "any" } }, function(request)
   if type(request) == "string" then return get(request) end
   if type(request) ~= "table" then arguments.wrong("apexrest", 1, "request", "a string or a table", request) end
   return under("/services/apexrest", "apexrest", request)
-end)
+end, answers.any)
 -- chatter({path, method, params, data}): under /services/data/v66.0/chatter
-define("chatter", { { "request", "table" } }, function(request) return under(path_of("chatter"), "chatter", request) end)
--- request({method, path, params, data, headerParams, binary, noAuth}): any request of the org
-define("request", { { "request", "table" } }, function(request) return under("", "request", request) end)
+define("chatter", { { "request", "table" } }, function(request) return under(path_of("chatter"), "chatter", request) end,
+  answers.any)
+-- request({method, path, params, data, headerParams, binary, noAuth, expects}): any request of the org; expects says what the
+-- body has to be, as for network.sendRequest
+define("request", { { "request", "table" } }, function(request) return under("", "request", request) end, answers.any)
 -- anyrest(url, binary?, noAuth?, request?): any full URL; request has method, params, data, headerParams
 define("anyrest", {
   { "url", "string" }, { "binary", "boolean", optional = true }, { "noAuth", "boolean", optional = true },
@@ -243,6 +273,6 @@ define("anyrest", {
   local copy = call.copy(request)
   copy.path, copy.method, copy.binary, copy.noAuth = address, copy.method or "GET", binary, no_auth
   return copy
-end)
+end, answers.any)
 
 return M

@@ -25,8 +25,8 @@ local function construct(class, settings)
   return collection
 end
 
---- A class with settings of its own: `model`, `config`, `cache`, `cacheForOriginals`, `cacheMode`, `mergeMode`, each a value or
---- a function(collection), or functions. Called with settings, it makes a collection.
+--- Makes a class with settings of its own: `model`, `config`, `cache`, `cacheForOriginals`, `cacheMode`, `mergeMode`, each a
+--- value or a function(collection), or functions. Called with settings, it makes a collection.
 function RemoteObjectCollection:extend(settings)
   if type(settings) ~= "table" then arguments.wrong("extend", 1, "settings", "a table", settings) end
   local class = copy(settings)
@@ -34,7 +34,7 @@ function RemoteObjectCollection:extend(settings)
   return setmetatable(class, { __index = self, __call = construct })
 end
 
---- Puts a record, or the attributes of one, at the end; the record.
+--- Appends a record, or makes one of its attributes and appends that; returns the record.
 function RemoteObjectCollection:add(record)
   if type(record) ~= "table" then arguments.wrong("add", 1, "record", "a table", record) end
   if type(record.syncRemoteObjectWithServer) ~= "function" then record = self:parse(record) end
@@ -43,7 +43,7 @@ function RemoteObjectCollection:add(record)
   return record
 end
 
---- Takes a record out; whether it was there.
+--- Removes a record and returns whether it was there.
 function RemoteObjectCollection:remove(record)
   if type(record) ~= "table" or type(record.collections) ~= "table" then
     arguments.wrong("remove", 1, "record", "a record", record)
@@ -58,12 +58,12 @@ function RemoteObjectCollection:remove(record)
   return false
 end
 
---- The record with this id, or nil.
+--- Returns the record with this id, or nil.
 function RemoteObjectCollection:get(id)
   for _, record in ipairs(self.models) do if record.id == id then return record end end
 end
 
---- What becomes of fetched attributes: a record.
+--- Makes a record of fetched attributes.
 function RemoteObjectCollection:parse(attributes)
   if type(attributes) ~= "table" then arguments.wrong("parse", 1, "attributes", "a table", attributes) end
   local settings = {}
@@ -73,7 +73,7 @@ function RemoteObjectCollection:parse(attributes)
   return self.model(attributes, settings)
 end
 
---- Takes all records out and puts these in.
+--- Replaces all records.
 function RemoteObjectCollection:reset(records)
   if given(records) and not arguments.is_list(records) then
     arguments.wrong("reset", 1, "records", "an array of tables", records)
@@ -94,7 +94,7 @@ local function setting(self, name, options)
   return given(value) and value or nil
 end
 
---- Set by a class: fetches from the server what `config` says; runs in a task.
+--- Overridden by a class: fetches from the server, by `config`; runs in a task.
 function RemoteObjectCollection:fetchRemoteObjectsFromServer() -- luacheck: ignore 212
   return fetch.Records(core.array(), 0)
 end
@@ -140,7 +140,7 @@ end, function(self, options)
   local config = setting(self, "config", options)
   local is_cache = config and (config.type == "cache" or setting(self, "cacheMode", options) == CACHE_MODE.CACHE_ONLY)
   if is_cache and not (setting(self, "cache", options) and type(config.cacheQuery) == "table") then
-    call.misuse("fetch: the cache is asked, but there is no 'cache' or no 'config.cacheQuery'")
+    call.misuse("fetch: reading the cache needs a 'cache' and a 'config.cacheQuery'")
   end
 end)
 
@@ -171,7 +171,7 @@ function SObjectCollection:fetchRemoteObjectsFromServer(config) -- luacheck: ign
   return fetch.fetchSObjectsFromServer(config)
 end
 
---- A record says itself of which type it is, unless the class of the records does.
+--- Takes a record's type from its attributes, unless the class of the records has one.
 function SObjectCollection:parse(attributes)
   local record = RemoteObjectCollection.parse(self, attributes)
   local about = attributes.attributes

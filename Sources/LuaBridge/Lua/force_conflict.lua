@@ -1,4 +1,4 @@
---- Finding out, before a record is changed on the server, whether somebody else has changed it meanwhile.
+--- Checks, before a record is changed on the server, whether another client has changed it meanwhile.
 ---
 --- A second cache, `cacheForOriginals`, holds every record as it was last seen on the server: the base that both sides are
 --- compared with.
@@ -12,12 +12,12 @@ local M = {}
 local given, copy = call.given, call.copy
 local CACHE_MODE, MERGE_MODE = modes.CACHE_MODE, modes.MERGE_MODE
 
---- Values the model takes for one: nothing, null, "", 0 and false.
+--- Returns whether a value is one of those that the model does not distinguish: nil, null, "", 0 and false.
 local function is_nothing(value)
   return not given(value) or value == "" or value == 0 or value == false
 end
 
---- Whether two values are the same to the model: 1 and "1" are, tables are by content.
+--- Returns whether two values are the same to the model: 1 and "1" are, tables are compared by content.
 local function is_same(a, b)
   if is_nothing(a) or is_nothing(b) then return is_nothing(a) and is_nothing(b) end
   if type(a) == "table" and type(b) == "table" then
@@ -30,7 +30,7 @@ local function is_same(a, b)
   return a == b
 end
 
---- The fields of the list, in its order, that `test` is true for.
+--- Returns the fields of the list, in its order, that `test` is true for.
 local function fields_where(fieldlist, test)
   local result = core.array()
   for _, field in ipairs(fieldlist) do
@@ -39,7 +39,7 @@ local function fields_where(fieldlist, test)
   return result
 end
 
---- Who changed what since `base`. A field that `yours` does not have was not touched.
+--- Lists the fields that each side changed since `base`. A field that `yours` does not have was not touched.
 local function changes(base, theirs, yours, fieldlist)
   local is_remote, is_local = {}, {}
   for _, field in ipairs(fieldlist) do
@@ -60,7 +60,7 @@ local function must_fail(mode, found)
   return mode == MERGE_MODE.MERGE_FAIL_IF_CONFLICT and #found.conflictingChanges > 0
 end
 
---- The attributes with what only the others changed.
+--- Returns the attributes with the changes that only the server has.
 local function with_theirs(attributes, theirs, found)
   local result, is_conflicting = copy(attributes), {}
   for _, field in ipairs(found.conflictingChanges) do is_conflicting[field] = true end
@@ -70,7 +70,7 @@ local function with_theirs(attributes, theirs, found)
   return result
 end
 
---- The attributes to send, or nil and the conflict.
+--- Returns the attributes to send, or nil and the conflict.
 local function compare(id, attributes, fieldlist, originals, mode, sync_with_server)
   local base, err = originals:retrieve(id)
   if base == nil then return nil, err end
@@ -88,7 +88,7 @@ local function compare(id, attributes, fieldlist, originals, mode, sync_with_ser
   return with_theirs(attributes, theirs, found)
 end
 
---- Keeps the originals in step with what the server has now.
+--- Updates the originals to the server's present version.
 local function keep_original(method, id, data, originals, cache_mode, info)
   if cache_mode == CACHE_MODE.CACHE_ONLY then return true end
   if method == "delete" then
@@ -104,7 +104,7 @@ local function keep_original(method, id, data, originals, cache_mode, info)
   return saved ~= nil, err
 end
 
---- The body of syncRemoteObjectDetectConflict, for those that have checked already.
+--- Runs syncRemoteObjectDetectConflict with arguments that are checked already.
 function M.run(method, id, attributes, fieldlist, cache, cache_mode, originals, merge_mode, info, sync_with_server)
   info = info or {}
   if not originals then
@@ -167,7 +167,7 @@ M.syncSObjectDetectConflict = call.define {
   end,
   body = function(method, kind, id, attributes, fieldlist, cache, cache_mode, originals, merge_mode)
     local server = sync.sobject_server(kind)
-    return M.run(method, id, attributes, fieldlist, cache, cache_mode, originals, merge_mode, nil, server)
+    return M.run(method, id, sync.typed(kind, attributes), fieldlist, cache, cache_mode, originals, merge_mode, nil, server)
   end,
 }
 

@@ -1,5 +1,6 @@
---- Many records: from the server by a query, a search or what was used recently, from an endpoint of the org, or from a cache.
+--- Fetches many records: by a query, a search or the recent items, from an Apex REST resource, or from a cache.
 local core = ...
+local arguments = core.import "arguments"
 local call = core.import "force_call"
 local client = core.import "force_client"
 local modes = core.import "force_modes"
@@ -15,12 +16,12 @@ local CACHE_MODE = modes.CACHE_MODE
 ---@field totalSize integer?   how many the server found
 local Records = call.class "Records"
 
---- `next_page()` gives the next records and whether there are more; nil: there are none.
+--- `next_page()` returns the next records and the function for the page after them; nil at the end.
 function Records:new(records, total, next_page)
   self.records, self.totalSize, self.next_page = records, total, next_page
 end
 
---- Whether `getMore` will find something.
+--- Returns whether `getMore` will find something.
 ---@return boolean
 function Records:hasMore() return self.next_page ~= nil end
 
@@ -47,7 +48,7 @@ Records.closeCursor = call.define {
   end,
 }
 
---- The function that fetches the page behind an answer with `nextRecordsUrl`.
+--- Makes the function that fetches the page after an answer with `nextRecordsUrl`.
 local function following_page(answer, ask)
   local address = answer.nextRecordsUrl
   if not given(address) then return nil end
@@ -83,7 +84,7 @@ function from_server.mru(config)
   for i, item in ipairs(recent) do ids[i] = quoted(item.Id) end
   local order = given(config.orderBy) and " ORDER BY " .. config.orderBy or ""
   if order ~= "" and given(config.orderDirection) then order = order .. " " .. config.orderDirection end
-  local fields = table.concat(config.fieldlist, ",")
+  local fields = table.concat(arguments.fieldlist(config.fieldlist), ",")
   return from_server.soql {
     query = ("SELECT %s FROM %s WHERE Id IN (%s)%s"):format(fields, config.sobjectType, table.concat(ids, ","), order),
   }
@@ -121,7 +122,7 @@ M.fetchApexRestObjectsFromServer = call.define {
     end
   end,
   body = function(config)
-    local answer, err = client.apexrest { path = config.apexRestPath, params = config.params }
+    local answer, err = client.apexrest { path = config.apexRestPath, params = config.params, expects = "json" }
     if not answer then return nil, err end
     if type(answer) ~= "table" or type(answer.records) ~= "table" then
       return nil, call.new_error("badAnswer", config.apexRestPath .. " must answer {totalSize, records, nextRecordsUrl}")
@@ -130,7 +131,7 @@ M.fetchApexRestObjectsFromServer = call.define {
   end,
 }
 
---- Saves what the server sent; the originals get it as it is. The records as the cache has them then.
+--- Saves fetched records; the originals get them unchanged. Returns the records as the cache has them then.
 local function keep(records, cache, originals, mode)
   local result = records
   for _, record in ipairs(records) do
@@ -149,7 +150,7 @@ local function keep(records, cache, originals, mode)
   return result
 end
 
---- The pages behind a fetch, kept as the first one was.
+--- Makes the function that fetches and saves the further pages.
 local function kept_pages(take, cache, originals, mode)
   if not take then return nil end
   return function()
@@ -161,7 +162,7 @@ local function kept_pages(take, cache, originals, mode)
   end
 end
 
---- The body of fetchRemoteObjects, for those that have checked already.
+--- Runs fetchRemoteObjects with arguments that are checked already.
 function M.run(from_server_now, from_cache, cache_mode, cache, originals, mode)
   if cache and cache_mode == CACHE_MODE.CACHE_ONLY then return from_cache() end
   local fetched, err = from_server_now()

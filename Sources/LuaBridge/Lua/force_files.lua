@@ -1,5 +1,6 @@
 --- Files of the org: the lists of a user, their details, and who shares them. Pages count from 0.
 local core = ...
+local answers = core.import "force_answers"
 local client = core.import "force_client"
 
 local define = client.define
@@ -39,10 +40,10 @@ define("addFileShare", { FILE, { "entityId", "string" }, { "shareType", "string"
     method = "POST", path = client.path_of("sobjects", "ContentDocumentLink", ""),
     data = { ContentDocumentId = file, LinkedEntityId = entity, ShareType = share_type },
   }
-end)
+end, answers.created)
 -- deleteFileShare(shareId): "OK"
 define("deleteFileShare", { { "shareId", "string" } }, function(id)
   return { method = "DELETE", path = client.path_of("sobjects", "ContentDocumentLink", id) }
-end)
+end, answers.nothing)
 
 return client

@@ -30,7 +30,7 @@ local function construct(class, attributes, settings)
   return model
 end
 
---- A class with settings of its own: `sobjectType`, `fieldlist`, `cache`, `cacheForOriginals`, `cacheMode`, `mergeMode`,
+--- Makes a class with settings of its own: `sobjectType`, `fieldlist`, `cache`, `cacheForOriginals`, `cacheMode`, `mergeMode`,
 --- `idAttribute`, or functions. Called with attributes and settings, it makes a record.
 ---@param settings table
 ---@return table
@@ -41,7 +41,7 @@ function RemoteObject:extend(settings)
   return setmetatable(class, { __index = self, __call = construct })
 end
 
---- An attribute, nil when it is not known.
+--- Returns an attribute; nil if it is not known.
 function RemoteObject:get(name)
   if type(name) ~= "string" then arguments.wrong("get", 1, "name", "a string", name) end
   return self.attributes[name]
@@ -59,24 +59,24 @@ function RemoteObject:set(name, value)
   return self
 end
 
---- Takes an attribute away.
+--- Removes an attribute.
 function RemoteObject:unset(name)
   if type(name) ~= "string" then arguments.wrong("unset", 1, "name", "a string", name) end
   self.attributes[name] = nil
   return self:set {}
 end
 
---- Whether it has no id yet. A record that was made offline has one, of the cache.
+--- Returns whether the record has no id yet. A record that was made offline has a local one.
 ---@return boolean
 function RemoteObject:isNew() return self.id == nil end
 
---- A copy of the attributes.
+--- Returns a copy of the attributes.
 function RemoteObject:toTable() return copy(self.attributes) end
 
---- Set by a class: makes the change on the server, or reads the record; runs in a task.
+--- Overridden by a class: makes the change on the server, or reads the record; runs in a task.
 RemoteObject.syncRemoteObjectWithServer = function() return core.array() end
 
---- The settings for one method.
+--- Returns the settings for one method.
 local function settings_of(self, method, options)
   local result = {}
   for _, name in ipairs(SETTINGS) do
@@ -85,6 +85,7 @@ local function settings_of(self, method, options)
     if type(value) == "function" then value = value(self, method) end
     result[name] = given(value) and value or nil
   end
+  if result.fieldlist then result.fieldlist = arguments.fieldlist(result.fieldlist) end
   return result
 end
 
@@ -96,6 +97,7 @@ end
 
 local function run(self, method, attributes, options)
   local used = settings_of(self, method, options)
+  if self.sobjectType then attributes = sync.typed(self.sobjectType, attributes) end
   local function server(server_method, id, values, fieldlist)
     return self:syncRemoteObjectWithServer(server_method, id, values, fieldlist)
   end
@@ -115,7 +117,7 @@ method("fetch", { OPTIONS }, function(self, options)
   local data, err = run(self, "read", self.attributes, options)
   if data == nil then return nil, err end
   if data == core.null then
-    return nil, call.new_error("notFound", ("there is no record %s in the cache"):format(tostring(self.id)))
+    return nil, call.new_error("notFound", ("record %s is not in the cache"):format(tostring(self.id)))
   end
   return self:set(data)
 end, function(self, options)

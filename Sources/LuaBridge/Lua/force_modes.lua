@@ -1,4 +1,4 @@
---- The modes of caches and merges, and what is wrong about a use of them.
+--- The modes of caches and merges, and the checks of their use.
 local core = ...
 local call = core.import "force_call"
 
@@ -36,7 +36,7 @@ function M.check_method(caller, method)
   end
 end
 
---- Raises when a mode does not know what to do with a method on this record.
+--- Raises if a mode does not support a method on this record.
 ---@param cache tureen.force.StoreCache?
 function M.check_use(method, id, cache, mode)
   if not cache then return end

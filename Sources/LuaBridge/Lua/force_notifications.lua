@@ -1,5 +1,6 @@
---- Notifications of the org: what the user who is signed in is told of.
+--- Notifications of the signed-in user.
 local core = ...
+local answers = core.import "force_answers"
 local client = core.import "force_files"
 
 local define = client.define
@@ -28,6 +29,6 @@ define("updateNotifications", { DATA }, function(data) return { method = "PATCH"
 -- notificationAction(id, action): what the action answers
 define("notificationAction", { ID, { "action", "string" } }, function(id, action)
   return { method = "POST", path = path_of(id, "actions", action) }
-end)
+end, answers.any)
 
 return client

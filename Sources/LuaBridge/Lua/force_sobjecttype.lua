@@ -1,4 +1,4 @@
---- What the server says about a type: its fields, its recent records, its layouts; kept in a cache, one row for each type.
+--- Metadata of a type: its fields, recent records and layouts, kept in a cache with one row for each type.
 local core = ...
 local call = core.import "force_call"
 local arguments = core.import "arguments"
@@ -27,7 +27,7 @@ function SObjectType:new(sobject_type, cache, cache_mode)
   self.known, self.pending = {}, {}
 end
 
---- From the cache when the mode says so, else from the server; then it goes into the cache.
+--- Reads a column from the cache, by the mode, else from the server, and saves it in the cache.
 local function load(self, column, ask)
   local cache, mode = self.cache, self.cacheMode
   if cache and (mode == CACHE_MODE.CACHE_ONLY or mode == CACHE_MODE.CACHE_FIRST) then
@@ -46,7 +46,7 @@ local function load(self, column, ask)
   return value
 end
 
---- Those who ask at the same time share one request; only a success is remembered.
+--- Callers at the same time share one request; only a success is remembered.
 local function shared(self, column, ask)
   if self.known[column] ~= nil then return self.known[column] end
   local task = self.pending[column]

@@ -1,8 +1,9 @@
---- A soup as a cache of records: found by their key, merged with what is stored, marked when they were changed locally.
+--- A soup as a cache of records: finds them by key, merges them with the stored ones, marks local changes.
 local core = ...
 local call = core.import "force_call"
 local arguments = core.import "arguments"
 local async = core.import "async"
+local local_ids = core.import "local_ids"
 local smartstore = core.import "smartstore"
 
 local await, given, copy, misuse = async.await, call.given, call.copy, call.misuse
@@ -19,7 +20,6 @@ local MERGE_MODE_DOWNLOAD = {
 local FLAGS = { "__locally_created__", "__locally_updated__", "__locally_deleted__" }
 local PAGE_SIZE = 10 -- the model's, for look-ups by key
 local KEYS_PER_QUERY = 500 -- keeps a statement short, whatever the number of records
-local LOCAL_PREFIX = "local_"
 
 --- Makes a cache on a soup, which `init` registers.
 ---@param soup_name string
@@ -55,7 +55,7 @@ local function method(name, params, body, check)
 end
 
 local RECORD, KEY = { "record", "table" }, { "key", "string" }
-local FIELDLIST = { "fieldlist", "strings", optional = true }
+local FIELDLIST = { "fieldlist", "fieldlist", optional = true }
 local MERGE_MODE = { "mergeMode", "string", optional = true }
 
 -- cache:init(): registers the soup; its name
@@ -71,7 +71,7 @@ method("init", {}, function(self)
   return await(smartstore.registerSoup, self.config, self.soupName, specs)
 end)
 
---- Whether a record has something, be it null, at a path with dots.
+--- Returns whether a record has a value, be it null, at a path with dots.
 local function has_path(record, path)
   local value = record
   for name in path:gmatch("[^.]+") do
@@ -81,7 +81,7 @@ local function has_path(record, path)
   return true
 end
 
---- The one record with this key, or null; nil and an error when the store fails.
+--- Finds the one record with this key, or null; nil and an error if the store fails.
 local function find_one(self, key)
   local spec = smartstore.buildExactQuerySpec(self.keyField, key, PAGE_SIZE)
   local cursor, err = await(smartstore.querySoup, self.config, self.soupName, spec)
@@ -102,7 +102,7 @@ method("retrieve", { KEY, FIELDLIST }, function(self, key, fieldlist)
   return record
 end)
 
---- A copy of the record with all three flags, false where they are missing, and `__local__`, true when one is.
+--- Returns a copy of the record with all three flags, false where they are missing, and `__local__`, true if one of them is.
 ---@param record table
 ---@return table
 function StoreCache:addLocalFields(record) -- luacheck: ignore 212
@@ -116,7 +116,7 @@ function StoreCache:addLocalFields(record) -- luacheck: ignore 212
   return result
 end
 
---- The record to store; `stored` is what is there.
+--- Merges a record with the stored one, by the mode.
 local function merged(stored, record, mode)
   if stored == nil or mode == MERGE_MODE_DOWNLOAD.OVERWRITE then return record end
   if mode == MERGE_MODE_DOWNLOAD.LEAVE_IF_CHANGED and stored.__local__ == true then return stored end
@@ -131,7 +131,7 @@ local function check_mode(caller, mode)
   end
 end
 
---- Keys as a list for smart SQL. As bytes, so that nothing in them can be taken for a part of the statement.
+--- Converts keys to a list for smart SQL. They are written as bytes, so that no key can change the statement.
 local function sql_list(keys, first, last)
   local parts = {}
   for i = first, last do
@@ -141,7 +141,7 @@ local function sql_list(keys, first, last)
   return table.concat(parts, ",")
 end
 
---- What is stored under these keys, by key.
+--- Reads the stored records of these keys; returns them by key.
 local function stored_by_key(self, keys)
   local found = {}
   for first = 1, #keys, KEYS_PER_QUERY do
@@ -158,7 +158,7 @@ end
 
 local turns = {} -- soup -> those who wait until it is free
 
---- Runs `body` when no other of this soup runs: between reading and writing nobody else may save.
+--- Runs `body` while no other save of this soup runs: none may come between reading and writing.
 local function in_turn(key, body)
   local queue = turns[key]
   if queue then
@@ -237,20 +237,13 @@ method("remove", { KEY }, function(self, key)
   return core.null
 end)
 
-local counter = 0
-
---- An id for a record the server does not know yet.
+--- Makes an id for a record that the server does not know yet.
 ---@return string
-function StoreCache:makeLocalId() -- luacheck: ignore 212
-  counter = counter + 1
-  return ("%s%d%d"):format(LOCAL_PREFIX, os.time() * 1000 + core.now() % 1000, counter)
-end
+function StoreCache:makeLocalId() return local_ids.make() end -- luacheck: ignore 212
 
---- Whether `makeLocalId` made it.
+--- Returns whether an id is a local one.
 ---@return boolean
-function StoreCache:isLocalId(id) -- luacheck: ignore 212
-  return type(id) == "string" and id:sub(1, #LOCAL_PREFIX) == LOCAL_PREFIX
-end
+function StoreCache:isLocalId(id) return local_ids.is_local(id) end -- luacheck: ignore 212
 
 -- MARK: what is found
 
@@ -263,19 +256,19 @@ function Found:new(cache, cursor, is_smart)
   self.records = self:take()
 end
 
---- The records of the page the cursor stands on; a smart query's rows have one column.
+--- Returns the records of the cursor's page; a smart query's rows have one column.
 function Found:take()
   local records = core.array()
   for i, entry in ipairs(self.cursor.currentPageOrderedEntries) do records[i] = self.is_smart and entry[1] or entry end
   return records
 end
 
---- Closes the cursor when there is no page behind it.
+--- Closes the cursor on the last page.
 function Found:release()
   if self.cursor.currentPageIndex + 1 >= self.cursor.totalPages then self:closeCursor() end
 end
 
---- Whether `getMore` will find something.
+--- Returns whether `getMore` will find something.
 ---@return boolean
 function Found:hasMore()
   return self.cursor ~= nil and self.cursor.currentPageIndex + 1 < self.cursor.totalPages

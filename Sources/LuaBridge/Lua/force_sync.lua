@@ -1,4 +1,4 @@
---- One record between the server and a cache: where it is read, where it is written, and in which order.
+--- Syncs one record between the server and a cache: where it is read, where it is written, and in which order.
 local core = ...
 local call = core.import "force_call"
 local client = core.import "force_client"
@@ -14,7 +14,7 @@ local FLAGS = { "__local__", "__locally_created__", "__locally_updated__", "__lo
 local NOT_SENT = { attributes = true, _soupEntryId = true, _soupLastModifiedDate = true, __sync_id__ = true }
 for _, flag in ipairs(FLAGS) do NOT_SENT[flag] = true end
 
---- The listed attributes, all of them without a list.
+--- Returns the listed attributes; all of them without a list.
 local function listed(attributes, fieldlist)
   if not given(fieldlist) then return copy(attributes) end
   local result = {}
@@ -22,7 +22,7 @@ local function listed(attributes, fieldlist)
   return result
 end
 
---- The listed attributes as the server takes them, without the id.
+--- Returns the listed attributes as they are sent, without the id.
 local function to_send(attributes, fieldlist, id_field)
   local result = listed(attributes, fieldlist)
   for key in pairs(NOT_SENT) do result[key] = nil end
@@ -32,7 +32,7 @@ end
 
 local METHOD, ATTRIBUTES = { "method", "string" }, { "attributes", "table", optional = true }
 local ID = { "id", "string", optional = true }
-local FIELDLIST = { "fieldlist", "strings", optional = true }
+local FIELDLIST = { "fieldlist", "fieldlist", optional = true }
 local TYPE = { "sobjectType", "string" }
 local CACHE, CACHE_MODE_PARAM = { "cache", "cache", optional = true }, { "cacheMode", "string", optional = true }
 M.params = {
@@ -50,9 +50,21 @@ local function define(name, params, body, check)
   }
 end
 
---- Saves a record under an id, with these flags.
+--- Returns the attributes with `attributes.type`, where the server puts a record's type too. A sync up of the cache's soup needs
+--- it.
+function M.typed(kind, attributes)
+  local result = copy(attributes)
+  if type(result.attributes) ~= "table" or not given(result.attributes.type) then
+    result.attributes = copy(type(result.attributes) == "table" and result.attributes or nil)
+    result.attributes.type = kind
+  end
+  return result
+end
+
+--- Saves a record under an id with these flags.
 local function save(cache, id, attributes, fieldlist, created, updated)
   local record = listed(attributes, fieldlist)
+  record.attributes = given(attributes) and attributes.attributes or nil -- its type, whatever the list says
   record[cache.keyField] = id
   record.__locally_created__, record.__locally_updated__, record.__locally_deleted__ = created, updated, false
   return cache:save(record)
@@ -70,9 +82,10 @@ function in_cache.update(id, attributes, fieldlist, cache, is_local)
   return save(cache, id, attributes, fieldlist, cache:isLocalId(id), is_local)
 end
 
-function in_cache.delete(id, _, _, cache, is_local)
+function in_cache.delete(id, attributes, _, cache, is_local)
   if not is_local or cache:isLocalId(id) then return cache:remove(id) end
-  local saved, err = cache:save { [cache.keyField] = id, __locally_deleted__ = true }
+  local about = given(attributes) and attributes.attributes or nil
+  local saved, err = cache:save { [cache.keyField] = id, attributes = about, __locally_deleted__ = true }
   if not saved then return nil, err end
   return core.null
 end
@@ -94,7 +107,7 @@ define("syncRemoteObjectWithCache",
     end
   end)
 
---- The attributes with the id the server gave.
+--- Returns the attributes with the id that the server gave.
 local function with_id(attributes, id_field, id)
   local result = copy(attributes)
   result[id_field] = id
@@ -139,24 +152,33 @@ define("syncSObjectWithServer", { METHOD, TYPE, ID, ATTRIBUTES, FIELDLIST, { "he
 local on_apex = {}
 
 function on_apex.create(path, _, id_field, attributes, fieldlist)
-  local answer, err = client.apexrest { method = "POST", path = path, data = to_send(attributes, fieldlist, id_field) }
+  local answer, err = client.apexrest {
+    method = "POST", path = path, data = to_send(attributes, fieldlist, id_field), expects = "json",
+  }
   if not answer then return nil, err end
-  return with_id(attributes, id_field, type(answer) == "table" and answer[id_field] or nil)
+  if not given(answer[id_field]) then
+    return nil, call.new_error("badAnswer", ("%s must answer a new record with its '%s'"):format(path, id_field))
+  end
+  return with_id(attributes, id_field, answer[id_field])
 end
 
 function on_apex.read(path, id, _, _, fieldlist)
-  return client.apexrest { path = path .. "/" .. url.encode(id), params = { fields = table.concat(fieldlist, ",") } }
+  return client.apexrest {
+    path = path .. "/" .. url.encode(id), params = { fields = table.concat(fieldlist, ",") }, expects = "json",
+  }
 end
 
 function on_apex.update(path, id, id_field, attributes, fieldlist)
-  local request = { method = "PATCH", path = path .. "/" .. url.encode(id) }
+  local request = { method = "PATCH", path = path .. "/" .. url.encode(id), expects = "jsonOrNothing" }
   request.data = to_send(attributes, fieldlist, id_field)
   local answer, err = client.apexrest(request)
   return done(answer, err, copy(attributes))
 end
 
 function on_apex.delete(path, id)
-  local answer, err = client.apexrest { method = "DELETE", path = path .. "/" .. url.encode(id) }
+  local answer, err = client.apexrest {
+    method = "DELETE", path = path .. "/" .. url.encode(id), expects = "jsonOrNothing",
+  }
   return done(answer, err, core.null)
 end
 
@@ -173,7 +195,7 @@ define("syncApexRestObjectWithServer",
     end
   end)
 
---- What the server sent, under the changes made here and not sent yet.
+--- Puts local changes that are not sent yet over the record that the server sent.
 local function keep_changes(cache, id, data, info)
   if info.overwrite then return data end
   local stored, err = cache:retrieve(id)
@@ -184,7 +206,7 @@ local function keep_changes(cache, id, data, info)
   return result, nil, true
 end
 
---- Writes what the server answered into the cache.
+--- Writes the server's answer into the cache.
 local function write_back(method, id, data, cache, info)
   if method == "delete" then return in_cache.delete(id, nil, nil, cache, false) end
   if method == "read" then
@@ -197,7 +219,7 @@ local function write_back(method, id, data, cache, info)
   return save(cache, target, data, nil, false, false)
 end
 
---- The server first; what it answers goes into the cache.
+--- Asks the server first and writes its answer into the cache.
 local function server_first(method, id, attributes, fieldlist, cache, info, sync_with_server)
   local is_local = cache:isLocalId(id)
   local server_method = is_local and method == "update" and "create" or method
@@ -211,7 +233,7 @@ local function server_first(method, id, attributes, fieldlist, cache, info, sync
   return write_back(method, id, data, cache, info)
 end
 
---- The body of syncRemoteObject, for those that have checked already.
+--- Runs syncRemoteObject with arguments that are checked already.
 function M.run(method, id, attributes, fieldlist, cache, cache_mode, info, sync_with_server)
   info = info or {}
   info.wasReadFromCache = false
@@ -247,7 +269,7 @@ define("syncRemoteObject",
   { METHOD, ID, ATTRIBUTES, FIELDLIST, CACHE, CACHE_MODE_PARAM, INFO, { "syncWithServer", "callable" } }, M.run,
   function(method, id, _, _, cache, cache_mode) check_run("syncRemoteObject", method, id, cache, cache_mode) end)
 
---- How a record of a type is synced with the server.
+--- Makes the function that syncs a record of a type with the server.
 function M.sobject_server(kind)
   return function(method, id, attributes, fieldlist, headers)
     return M.syncSObjectWithServer(method, kind, id, attributes, fieldlist, headers)
@@ -257,7 +279,7 @@ end
 -- syncSObject(method, sobjectType, id, attributes, fieldlist, cache, cacheMode, info): the same for a record of a type
 define("syncSObject", { METHOD, TYPE, ID, ATTRIBUTES, FIELDLIST, CACHE, CACHE_MODE_PARAM, INFO },
   function(method, kind, id, attributes, fieldlist, cache, cache_mode, info)
-    return M.run(method, id, attributes, fieldlist, cache, cache_mode, info, M.sobject_server(kind))
+    return M.run(method, id, M.typed(kind, attributes), fieldlist, cache, cache_mode, info, M.sobject_server(kind))
   end,
   function(method, _, id, _, _, cache, cache_mode) check_run("syncSObject", method, id, cache, cache_mode) end)
 

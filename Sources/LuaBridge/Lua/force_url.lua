@@ -1,10 +1,10 @@
---- Addresses: taking them apart, and putting pieces into them.
+--- Splits and builds URLs.
 local core = ...
 local call = core.import "force_call"
 
 local M = {}
 
---- A text as one piece of a path or a query.
+--- Encodes a text as one piece of a path or a query.
 ---@param text any
 ---@return string
 function M.encode(text)
@@ -15,7 +15,7 @@ local function decode(text)
   return (text:gsub("+", " "):gsub("%%(%x%x)", function(digits) return string.char(tonumber(digits, 16)) end))
 end
 
---- Parameters as a query with its question mark; "" when there are none.
+--- Encodes parameters as a query with its question mark; "" without parameters.
 ---@param params table?
 function M.query(params)
   local names, parts = {}, {}
@@ -27,8 +27,8 @@ function M.query(params)
   return #parts > 0 and "?" .. table.concat(parts, "&") or ""
 end
 
---- The parts of a URL, or nil when it is none: `{protocol, host, hostname, port, path, params, hash}`. `port` is nil when
---- there is none, `path` "" for "/"; the values of `params` are decoded.
+--- Splits a URL into `{protocol, host, hostname, port, path, params, hash}`; nil if it is not a URL. `port` may be nil, `path` is
+--- "" for "/"; the values of `params` are decoded.
 ---@param url string
 function M.parseUrl(url)
   if type(url) ~= "string" then call.misuse("parseUrl: argument 1 'url' must be a string, got %s", type(url)) end
@@ -47,8 +47,7 @@ function M.parseUrl(url)
   }
 end
 
---- What stands before the path of a request, and the path behind it: `{endPoint, path}`. What has an end point, or is a full
---- URL, stays as it is.
+--- Splits a path into `{endPoint, path}`. A path that has an end point, or is a full URL, stays as it is.
 ---@param endPoint string?
 ---@param path string
 function M.computeEndPointIfMissing(endPoint, path)

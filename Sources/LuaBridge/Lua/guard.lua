@@ -2,7 +2,7 @@
 local core = ...
 
 local M = {
-  --- Replaces the default treatment of an error nobody caught; set as `tureen.onerror`.
+  --- Replaces the default treatment of an uncaught error; set as `tureen.onerror`.
   ---@type fun(err: any, traceback: string)?
   onerror = nil,
   --- Set by the event module: tells listeners of `uncaughtError`.
@@ -18,7 +18,7 @@ local announcing = false
 local function default_onerror(err, traceback)
   if M.failure == nil then M.failure = { err = err } end
   local ok, text = pcall(tostring, err)
-  core.report("tureen: " .. (ok and text or "error without a text") .. "\n" .. traceback)
+  core.report("tureen: " .. (ok and text or "an error whose text cannot be made") .. "\n" .. traceback)
 end
 
 --- Hands an uncaught error to the listeners of `uncaughtError` and to `tureen.onerror`. Never raises.

@@ -8,11 +8,14 @@ local core = ...
 local arguments = core.import "arguments"
 local calls = core.import "calls"
 local custom = core.import "custom"
+local marks = core.import "marks"
 
 ---@class tureen.SyncState
 ---@field _soupEntryId integer  the sync's id
+---@field syncId integer        the same, as calls name it
 ---@field type "syncDown"|"syncUp"
 ---@field name string?
+---@field syncName string?      the same, as calls name it
 ---@field target table
 ---@field options table
 ---@field soupName string
@@ -30,6 +33,9 @@ local M = {
 M.registerTarget = custom.register
 -- registerResolver(name, resolver): the function behind options.resolver of syncs with mergeMode MERGE
 M.registerResolver = custom.register_resolver
+
+-- newRecord, markUpdated, markDeleted, unmark: entries with the flags that a sync up looks for
+for name, mark in pairs(marks) do M[name] = mark end
 
 local SERVICE = "com.salesforce.mobilesync"
 local define, action = arguments.define, arguments.action
@@ -162,6 +168,20 @@ M.resolveConflict = define {
     return calls.exec(success, failure, SERVICE, "resolveConflict", config)
   end,
 }
+
+-- setupUserSyncsFromDefaultConfig(success, error), setupGlobalSyncsFromDefaultConfig(...): the syncs of usersyncs.json or
+-- globalsyncs.json; those that are missing, or defined otherwise, are saved
+local function set_up(name, is_global)
+  M[name] = define {
+    name = name, params = {},
+    send = function(success, failure, _, _, caller)
+      local args = { isGlobalStore = is_global }
+      return calls.exec(success, failure, SERVICE, "setupSyncsFromDefaultConfig", args, nil, caller)
+    end,
+  }
+end
+set_up("setupUserSyncsFromDefaultConfig", false)
+set_up("setupGlobalSyncsFromDefaultConfig", true)
 
 M.FETCH_MODE = { CACHE_ONLY = "CACHE_ONLY", CACHE_FIRST = "CACHE_FIRST", SERVER_FIRST = "SERVER_FIRST" }
 local FETCH_MODE = { "fetchMode", "string", optional = true }

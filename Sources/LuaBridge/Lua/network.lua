@@ -17,12 +17,15 @@ local SERVICE = "com.salesforce.network"
 ---@field fileParams table?      {part = {fileUrl, fileMimeType?, fileName?}}: the body becomes multipart
 ---@field returnBinary boolean?  success gets {encodedBody, contentType}; `tureen.network.bytes` decodes it
 ---@field doesNotRequireAuthentication boolean?  no token is sent
+---@field expects "any"|"json"|"nothing"|"jsonOrNothing"|nil  what a good answer's body has to be, else the call fails
 
 local KEYS = {
   endPoint = "string", path = "string", method = "string", headerParams = "table", fileParams = "table",
-  returnBinary = "boolean", doesNotRequireAuthentication = "boolean",
+  returnBinary = "boolean", doesNotRequireAuthentication = "boolean", expects = "string",
 }
-local ORDER = { "endPoint", "path", "method", "headerParams", "fileParams", "returnBinary", "doesNotRequireAuthentication" }
+local ORDER = {
+  "endPoint", "path", "method", "headerParams", "fileParams", "returnBinary", "doesNotRequireAuthentication", "expects",
+}
 
 local function check(position, prefix, args)
   for _, key in ipairs(ORDER) do

@@ -12,11 +12,11 @@ local function simple(name)
 end
 
 -- getAuthCredentials(success, error): {accessToken, userId, orgId, loginUrl, instanceUrl, identityUrl, clientId, userAgent,
--- communityId, communityUrl}; refreshToken only where the host allows it. Error when nobody is signed in
+-- communityId, communityUrl}; refreshToken only where the host allows it. An error when no user is signed in
 simple "getAuthCredentials"
 -- authenticate(success, error): the same, after signing in; who is signed in gets a new token
 simple "authenticate"
--- logoutCurrentUser(success, error): "OK", also when nobody is signed in; requests fail until authenticate. Stores stay
+-- logoutCurrentUser(success, error): "OK", also when no user is signed in; requests fail until authenticate. Stores stay
 simple "logoutCurrentUser"
 -- getAppHomeUrl(success, error): "", there is no page
 simple "getAppHomeUrl"

@@ -1,11 +1,11 @@
---- A list whose rows disappear at once when they are deleted, and come back when the server does not agree.
+--- A list whose rows disappear as soon as they are deleted, and return if the server refuses.
 ---
 ---   local list = optimistic.list { sobjectType = "Contact", records = records,
 ---     on_failure = function(text, err, record) ... end }
 ---   list:delete(3)            -- the third row is gone now; the request runs in the background
 ---
---- Records are kept by their id, so that several deletions may be under way. A row that comes back stands where it stood among
---- those that are left. A record that is not there any more counts as deleted.
+--- Records are tracked by their id, so that several deletions may be in flight. A row that returns takes its old place among the
+--- rows that are left. A record that the server no longer has counts as deleted.
 local core = ...
 local arguments = core.import "arguments"
 local call = core.import "force_call"
@@ -16,6 +16,7 @@ local guard = core.import "guard"
 local M = { DEFAULT_MESSAGE = "Failed to delete item" }
 
 local NOT_FOUND = 404
+local GONE = { NOT_FOUND = true, ENTITY_IS_DELETED = true } -- what the server calls a record that is not there
 
 ---@class tureen.optimistic.List
 ---@field rows table[]       what the list shows now
@@ -54,18 +55,46 @@ end
 ---@return tureen.optimistic.List
 function M.list(settings) return List(settings) end
 
---- What kind of failure an error is: "noResponse", nothing came; "emptyResponse", an answer without a body; "undecodable", a body
---- that is no JSON; "refused", the server said why.
+--- Classifies a failure: "noResponse", no answer came; "emptyResponse", the answer has no body; "undecodable", the body is not
+--- what was asked for; "refused", the server gave a reason.
 ---@param err tureen.Error
 ---@return "noResponse"|"emptyResponse"|"undecodable"|"refused"
 function M.kind(err)
-  if type(err) ~= "table" or not err.status then return "noResponse" end
+  if type(err) ~= "table" or not (err.status or err.code == "badAnswer") then return "noResponse" end
   if type(err.errors) == "table" and #err.errors > 0 then return "refused" end
   if not call.given(err.body) or err.body == "" then return "emptyResponse" end
   return type(err.body) == "string" and "undecodable" or "refused"
 end
 
---- What to tell the person: the server's first message, else a text that fits always.
+-- What a dialogue says above the text, by kind, and what the text adds to it when the server has said nothing.
+local TITLES = {
+  noResponse = "No answer from the server", emptyResponse = "Empty answer from the server",
+  undecodable = "Unreadable answer from the server", refused = "Not deleted",
+}
+local REASONS = {
+  noResponse = "the server did not answer; try again when it can be reached",
+  emptyResponse = "the server answered without saying whether the item was deleted",
+  undecodable = "something other than the server answered, such as a sign-in page of the network",
+  refused = "the server refused without giving a reason",
+}
+
+--- Returns what a dialogue shows: `{kind, title, message, reason}`. `title` depends on the kind of the failure; `message` is what
+--- `message(err)` gives; `reason` is the server's own text, else a sentence about the kind.
+---@param err tureen.Error
+---@return {kind: string, title: string, message: string, reason: string}
+function M.describe(err)
+  local kind, message = M.kind(err), M.message(err)
+  local reason = message ~= M.DEFAULT_MESSAGE and message or REASONS[kind]
+  return { kind = kind, title = TITLES[kind], message = message, reason = reason }
+end
+
+--- Returns whether a failure means that the server no longer has the record. A gateway's page with status 404 does not.
+local function says_gone(err)
+  local first = err.status == NOT_FOUND and type(err.errors) == "table" and err.errors[1]
+  return type(first) == "table" and GONE[first.errorCode] == true
+end
+
+--- Returns the server's first message, else `DEFAULT_MESSAGE`.
 ---@param err tureen.Error
 ---@return string
 function M.message(err)
@@ -76,7 +105,7 @@ end
 
 local function changed(self) guard.invoke(self.settings.on_change, self) end
 
---- Puts a row back: before the first one that stood behind it.
+--- Puts a row back before the first row that stood behind it.
 local function reinstate(self, record)
   local position = #self.rows + 1
   for i, row in ipairs(self.rows) do
@@ -98,7 +127,7 @@ local function mark(self, record)
   return cache:save(marked)
 end
 
---- The record leaves the cache, or loses its mark.
+--- Removes the record from the cache, or its mark.
 local function settle(self, record, is_deleted)
   local cache = self.settings.cache
   if not cache then return true end
@@ -112,7 +141,7 @@ local function delete(self, record)
   local marked, err = mark(self, record)
   local answer
   if marked then answer, err = client.del(self.settings.sobjectType, record.Id) end
-  local is_deleted = answer ~= nil or err.status == NOT_FOUND
+  local is_deleted = answer ~= nil or says_gone(err)
   -- A mark that cannot be taken away now does no harm: the next sync up finds that the record is gone.
   settle(self, record, is_deleted)
   if is_deleted then return core.null end
@@ -124,6 +153,12 @@ local function ended(self, record, value, err)
   if value ~= nil then return end
   reinstate(self, record)
   guard.invoke(self.settings.on_failure, M.message(err), err, record)
+end
+
+--- Passes the error of a deletion on; without any callback it is reported.
+local function tell_failure(self, failure, err, place)
+  if call.given(failure) then return guard.invoke(failure, err) end
+  if self.settings.on_failure == nil then calls.unhandled(err, place) end
 end
 
 local delete_record = call.define {
@@ -139,8 +174,8 @@ local function check_callbacks(caller, success, failure)
   end
 end
 
---- Takes a row out at once and deletes its record in the background. `success` or `error` is called when that has ended, after
---- the row is back where it has to be.
+--- Removes a row at once and deletes its record in the background. `success` or `error` is called at the end; after a failure the
+--- row is back by then.
 ---@param position integer  of the row, from 1 on
 ---@param success fun()?
 ---@param failure fun(err: tureen.Error)?
@@ -150,6 +185,7 @@ function List:delete(position, success, failure)
   check_callbacks("delete", success, failure)
   local record = self.rows[position]
   if record == nil or self.busy[record.Id] then return false end
+  local place = core.where()
   self.busy[record.Id], self.pending = true, self.pending + 1
   table.remove(self.rows, position)
   changed(self)
@@ -158,12 +194,12 @@ function List:delete(position, success, failure)
     if call.given(success) then guard.invoke(success) end
   end, function(err)
     ended(self, record, nil, err)
-    if call.given(failure) then guard.invoke(failure, err) end
+    tell_failure(self, failure, err, place)
   end)
   return true
 end
 
---- Takes out the row of the record with this id, as `delete` does.
+--- Removes the row of the record with this id, as `delete` does.
 ---@param id string
 ---@return boolean
 function List:delete_id(id, success, failure)

@@ -1,4 +1,4 @@
---- The embedded sandbox org, from behind: changes made by somebody else, faults, the org's clock, what was requested. For
+--- Control of the embedded sandbox org: changes by another client, faults, the org's clock, the log of requests. For
 --- trying out, for samples and for tests.
 ---
 --- Works where the program around the script has such an org, as `tureen run` does; elsewhere every call fails with
@@ -39,7 +39,7 @@ define("create", { TYPE, FIELDS, AFTER })
 define("update", { TYPE, ID, FIELDS, AFTER })
 -- delete(type, id, [after,] ...): "OK"
 define("delete", { TYPE, ID, AFTER })
--- query(soql, ...): the records
+-- query(soql, ...): the records; of SELECT COUNT() their number
 define("query", { { "soql", "string" } })
 
 -- snapshot([name,] ...): "OK"; a copy of what the org holds is kept in memory

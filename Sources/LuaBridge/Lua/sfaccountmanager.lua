@@ -1,4 +1,4 @@
---- The accounts the host has: one, when somebody is signed in.
+--- The accounts the host has: one, when a user is signed in.
 local core = ...
 local arguments = core.import "arguments"
 local calls = core.import "calls"
@@ -12,7 +12,7 @@ for _, name in ipairs { "getUsers", "getCurrentUser" } do
   M[name] = arguments.define { name = name, params = {}, send = arguments.action(SERVICE, name, {}) }
 end
 -- getUsers(success, error): a list of {authToken, loginServer, idUrl, instanceServer, orgId, userId, username, clientId}
--- getCurrentUser(success, error): one of them, tureen.null when nobody is signed in
+-- getCurrentUser(success, error): one of them, tureen.null when no user is signed in
 
 local function about_user(name)
   M[name] = arguments.define {
@@ -26,7 +26,7 @@ end
 
 -- logout(user?, success, error): "OK"; nil means who is signed in, a user that is not leaves everything as it is
 about_user "logout"
--- switchToUser(user?, success, error): "OK" for who is signed in; anybody else is an error
+-- switchToUser(user?, success, error): "OK" for the user who is signed in; another one is an error
 about_user "switchToUser"
 
 return M

@@ -141,8 +141,7 @@ end
 
 --- Answers a call at the next poll with an error that needs no native side.
 local function refuse(failure, code, message)
-  local err = calls.new_error(code, message, { source = SERVICE .. ":pgMoveCursorToPageIndex" })
-  if failure then calls.defer(failure, err) end
+  calls.refuse(failure, calls.new_error(code, message, { source = SERVICE .. ":pgMoveCursorToPageIndex" }))
 end
 
 -- moveCursorToPageIndex([config,] cursor, index, ...): a new cursor; pages count from 0
@@ -214,7 +213,7 @@ M.closeObserver = define {
 
 --- Ends it: its callback is not called again, not even for changes made before. Safe twice.
 function Observer:close()
-  if not self.closed then M.closeObserver(self) end
+  if not self.closed then M.closeObserver(self, nil, function() end) end -- a store that is closed has let go of it, too
 end
 
 Observer.__close = Observer.close
@@ -244,9 +243,12 @@ M.observe = define {
     }, Observer)
     config.observerId = observer.id
     if type(what) == "string" then config.soupName = what else config.querySpec = what end
+    local place = not failure and core.where() or nil
     local function failed(err)
       observer.closed = true
-      guard.invoke(failure, err)
+      if failure then return guard.invoke(failure, err) end
+      -- The end of its store ends an observer, too; anything else kept it from beginning.
+      if err.code ~= "storeClosed" then calls.unhandled(err, place) end
     end
     calls.exec(tell(observer, callback), failed, SERVICE, "pgObserve", config, true)
     return observer
@@ -258,6 +260,20 @@ for _, name in ipairs { "getAllStores", "getAllGlobalStores", "removeAllStores",
   local wire_name = "pg" .. name:sub(1, 1):upper() .. name:sub(2)
   M[name] = define { name = name, params = {}, send = action(SERVICE, wire_name, {}) }
 end
+
+-- setupUserStoreFromDefaultConfig(success, error), setupGlobalStoreFromDefaultConfig(...): the soups of userstore.json or
+-- globalstore.json; those that are missing are registered
+local function set_up(name, is_global)
+  M[name] = define {
+    name = name, params = {},
+    send = function(success, failure, _, _, caller)
+      local args = { isGlobalStore = is_global }
+      return calls.exec(success, failure, SERVICE, "pgSetupStoreFromDefaultConfig", args, nil, caller)
+    end,
+  }
+end
+set_up("setupUserStoreFromDefaultConfig", false)
+set_up("setupGlobalStoreFromDefaultConfig", true)
 
 for name, builder in pairs(queryspec) do M[name] = builder end
 

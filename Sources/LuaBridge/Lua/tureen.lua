@@ -15,6 +15,7 @@ local M = {
   exec = calls.exec,
   poll = calls.poll,
   run = async.run,
+  main = async.main,
   pending = calls.pending,
   async = async.async,
   await = async.await,
@@ -53,10 +54,11 @@ function M.configure(options)
   if not ok then error(err, 2) end
 end
 
--- Modules that are made when a script first asks for them.
+-- Modules that load on first use.
 local later = {
   force = "force", optimistic = "optimistic", oauth = "oauth", sfaccountmanager = "sfaccountmanager",
-  accounts = "sfaccountmanager",
+  accounts = "sfaccountmanager", sandbox = "sandbox", event = "util_event", logger = "util_logger", promiser = "promiser",
+  bootstrap = "util_bootstrap",
 }
 
 -- `tureen.onerror = f` reaches the guard; reading it gives back what was set.

@@ -1,4 +1,4 @@
---- What a script may want to know before it begins.
+--- Checks to make before a script begins.
 local core = ...
 local call = core.import "force_call"
 local async = core.import "async"

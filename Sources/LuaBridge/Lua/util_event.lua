@@ -1,4 +1,4 @@
---- What start pages tell: `bootstrapStatusEvent`, whose detail is `{code, description, isError}`.
+--- Status events of start pages: `bootstrapStatusEvent`, whose detail is `{code, description, isError}`.
 local core = ...
 local calls = core.import "calls"
 local event = core.import "event"

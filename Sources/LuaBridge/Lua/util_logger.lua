@@ -1,4 +1,4 @@
---- Lines for whoever runs the script, on stderr, and URLs made fit for them.
+--- Log lines on stderr, and URLs without their secrets.
 local core = ...
 local arguments = core.import "arguments"
 
@@ -30,7 +30,7 @@ function M.log(name, message)
     core.raise("invalidArguments",
       ("log: argument 1 'level' must be error, warn, info or debug, got '%s'"):format(tostring(name)))
   end
-  if LEVELS[name] <= LEVELS[level] then core.report(name .. ": " .. tostring(message)) end
+  if LEVELS[name] <= LEVELS[level] then core.log(name .. ": " .. tostring(message)) end
 end
 
 --- Writes a line of level info.

@@ -94,6 +94,7 @@ struct TargetReader {
 extension [String] {
   /// The list with these fields behind it, where they are missing.
   func including(_ fields: String...) -> [String] {
-    self + fields.filter { field in !contains { $0.lowercased() == field.lowercased() } }
+    filter { $0 != LocalField.attributes }
+      + fields.filter { field in !contains { $0.lowercased() == field.lowercased() } }
   }
 }

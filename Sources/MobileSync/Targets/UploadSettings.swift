@@ -28,6 +28,9 @@ struct UploadSettings: Sendable {
     var stored = fields.written(to: json)
     if stored["type"].map(\.isNull) ?? true { stored["type"] = .string(type) }
     stored["maxBatchSize"] = .integer(Int64(maxBatchSize))
+    for (key, list) in [("createFieldlist", createFieldlist), ("updateFieldlist", updateFieldlist)] {
+      if let list { stored[key] = .array(list.map { .string($0) }) }
+    }
     self.json = stored
   }
 

@@ -8,14 +8,16 @@ final class DirtyBatch: Sendable {
   struct Plan: Sendable {
     let fields: TargetFields
     let externalIdField: String?
-    /// Fields to send. The id and date fields are never sent as data.
+    /// Fields to send. The id, the date, `attributes` and what the engine keeps are never sent as data.
     let create: [String]?
     let update: [String]?
     let scan: ScanPlan
 
     init(fields: TargetFields, externalIdField: String?, create: [String]?, update: [String]?) {
       func sendable(_ list: [String]?) -> [String]? {
-        list?.filter { $0 != fields.id && $0 != fields.modificationDate }
+        list?.filter {
+          $0 != fields.id && $0 != fields.modificationDate && $0 != LocalField.attributes && !LocalField.all.contains($0)
+        }
       }
       self.fields = fields
       self.externalIdField = externalIdField

@@ -11,6 +11,8 @@ enum LocalField {
   static let syncId = "__sync_id__"
   /// The type stands where the server puts it.
   static let type = "attributes.type"
+  /// What the server tells about a record beside its fields; a query cannot ask for it.
+  static let attributes = "attributes"
 
   /// An id that starts so was made here, before the server gave one.
   static let localIdPrefix = "local_"

@@ -52,10 +52,19 @@ public struct SyncOptions: Sendable, Equatable {
     return name
   }
 
-  /// A list of field names; nil when it is absent or null.
+  /// A list of field names, given as an array or as one string with commas; nil when it is absent or null.
   static func fieldlist(_ json: JSONValue?, _ failure: (String) -> SyncError) throws(SyncError) -> [String]? {
     guard let json, !json.isNull else { return nil }
-    guard let elements = json.arrayValue else { throw failure("must be an array of field names, got \(json.kindName)") }
+    if let text = json.stringValue {
+      // Blanks around a comma are no part of a name.
+      let fields = text.split(separator: ",", omittingEmptySubsequences: false)
+        .map { $0.split(whereSeparator: \.isWhitespace).joined(separator: " ") }
+      guard !fields.contains("") else { throw failure("must have a field name on each side of its commas, got '\(text)'") }
+      return fields
+    }
+    guard let elements = json.arrayValue else {
+      throw failure("must be an array of field names, or a string of them with commas, got \(json.kindName)")
+    }
     var fields: [String] = []
     for element in elements {
       guard let field = element.stringValue else { throw failure("must hold field names only, found \(element.kindName)") }

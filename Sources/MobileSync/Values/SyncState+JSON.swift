@@ -1,7 +1,15 @@
 import JSON
 
 extension SyncState {
-  /// The state as scripts see it and as its row stores it.
+  /// The state as scripts see it: its id and its name stand there by the names that calls take, too.
+  public var scriptJSON: JSONObject {
+    var json = json
+    json["syncId"] = .integer(id)
+    if let name { json["syncName"] = .string(name) }
+    return json
+  }
+
+  /// The state as its row stores it.
   public var json: JSONObject {
     var json: JSONObject = ["_soupEntryId": .integer(id), "type": .string(type.rawValue)]
     if let name { json["name"] = .string(name) }

@@ -28,13 +28,20 @@ extension SandboxServer {
     case "expireLocators": try expireQueryLocators()
     case "revokeToken": try revoke(try given.text("token"))
     case "create", "update", "delete": return try change(action, given)
-    case "query": return try query(try given.text("soql"))["records"] ?? []
+    case "query": return try found(try given.text("soql"))
     case "snapshot": try takeSnapshot(try given.optionalText("name") ?? "default")
     case "restore": try restoreSnapshot(try given.optionalText("name") ?? "default")
     case "reset": try reset()
     default: return nil
     }
     return "OK"
+  }
+
+  /// The records of a statement; of `SELECT COUNT()`, which has none, how many there are.
+  private func found(_ soql: String) throws -> JSONValue {
+    let answer = try query(soql)
+    if case .count = try Parser.parse(Array(soql.unicodeScalars)).selection { return answer["totalSize"] ?? 0 }
+    return answer["records"] ?? []
   }
 
   /// One rule, or several as `rules`; all of them or none.

@@ -3,7 +3,7 @@ from . import annotations
 from .load import functions
 from .luacats import class_of, defined_names
 
-KINDS = {"string", "integer", "number", "boolean", "object", "array", "any"}
+KINDS = {"string", "integer", "number", "boolean", "object", "array", "any", "fieldlist"}
 ACTION_KEYS = {"service", "action", "lua", "summary", "arguments", "oneOf", "result", "errors", "example"}
 VALUE_KEYS = {
     "type", "elements", "values", "fields", "required", "default", "minimum", "maximum", "maxLength", "meaning", "nullable",
@@ -40,6 +40,9 @@ class Check:
             self.value(f"{where}[]", elements)
         elif elements is not None and elements not in KINDS and elements not in self.spec.types:
             self.mistake(where, f"the type '{elements}' of its elements is unknown")
+        default = value.get("default")
+        if isinstance(default, str) and "values" in value and default not in value["values"]:
+            self.mistake(where, f"the default '{default}' is none of its values")
         if kind == "array" and elements is None:
             self.mistake(where, "an array says what its elements are")
         for name, member in value.get("fields", {}).items():

@@ -8,7 +8,7 @@ HEAD = {
 MADE = "-- Made by scripts/dev/spec from bridge-spec: change that, then run it."
 # Which modules stand in which file; all others are in the first.
 FORCE = ("force", "optimistic")
-KINDS = {"object": "table", "any": "any", "array": "table"}
+KINDS = {"object": "table", "any": "any", "array": "table", "fieldlist": "string[]|string"}
 WIDTH = 120
 
 
@@ -186,7 +186,7 @@ def shared_types(spec):
         fields = {}
         for key, value in spec.fields_of(name).items():
             text = annotation(spec, value)
-            is_there = value.get("required") or ("event" in kind and key != "name")
+            is_there = value.get("required") or ("event" in kind and key not in ("name", "syncName"))
             fields[key] = {"type": text if is_there or text == "any" else optional(text), "meaning": value.get("meaning", "")}
         lines += class_lines(kind["class"], None, sentence(kind["meaning"]), fields) + [""]
     return lines

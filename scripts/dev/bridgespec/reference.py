@@ -1,4 +1,6 @@
 """The API reference: bridge-spec/reference.md."""
+import json
+
 from .load import functions
 from .luacats import annotation, class_of, sentence, summary_of
 
@@ -91,12 +93,17 @@ def module_lines(spec, module):
     return lines
 
 
+def default_text(default):
+    """A default as a script may copy it: a word as it is, anything else as JSON."""
+    return default if isinstance(default, str) and default else json.dumps(default, ensure_ascii=False)
+
+
 def table(spec, values):
     lines = ["| key | type | meaning |", "| --- | --- | --- |"]
     for name, value in values.items():
         notes = [value["meaning"]] if value.get("meaning") else []
         if "default" in value:
-            notes.append(f"default {code(str(value['default']).lower())}")
+            notes.append(f"default {code(default_text(value['default']))}")
         for limit, words in (("minimum", "from"), ("maximum", "to"), ("maxLength", "at most, in bytes:")):
             if limit in value:
                 notes.append(f"{words} {value[limit]}")

@@ -33,7 +33,7 @@ def shape(value):
     if kind == "object":
         fields = value.get("fields")
         return f".object([{', '.join(field(n, v) for n, v in fields.items())}])" if fields else ".anyObject"
-    if kind in ("string", "integer", "number", "boolean", "any"):
+    if kind in ("string", "integer", "number", "boolean", "any", "fieldlist"):
         return f".{kind}"
     return f"Shared.{kind}"
 

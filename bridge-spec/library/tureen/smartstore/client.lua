@@ -116,14 +116,14 @@ function client.runSmartQuery(querySpec) end
 ---@overload fun(storeConfig: boolean|tureen.StoreConfig, cursor: tureen.Cursor, index: integer): tureen.Cursor|nil, tureen.Error
 function client.moveCursorToPageIndex(cursor, index) end
 
---- The cursor on the next page; an error on the last one.
+--- Moves the cursor to the next page; an error on the last one.
 ---@param cursor tureen.Cursor
 ---@return tureen.Cursor|nil cursor  what success gets, inside a task
 ---@return tureen.Error err  nil when it went well
 ---@overload fun(storeConfig: boolean|tureen.StoreConfig, cursor: tureen.Cursor): tureen.Cursor|nil, tureen.Error
 function client.moveCursorToNextPage(cursor) end
 
---- The cursor on the page before; an error on the first one.
+--- Moves the cursor to the previous page; an error on the first one.
 ---@param cursor tureen.Cursor
 ---@return tureen.Cursor|nil cursor  what success gets, inside a task
 ---@return tureen.Error err  nil when it went well
@@ -156,6 +156,17 @@ function client.getDatabaseSize() end
 ---@overload fun(storeConfig: boolean|tureen.StoreConfig): boolean|nil, tureen.Error
 function client.removeStore() end
 
+--- Registers the soups of userstore.json that are missing in the signed-in user's store. The first use of the store
+--- does so by itself.
+---@return string[]|nil soups  what success gets, inside a task
+---@return tureen.Error err  nil when it went well
+function client.setupUserStoreFromDefaultConfig() end
+
+--- The same with globalstore.json and the store all users share.
+---@return string[]|nil soups  what success gets, inside a task
+---@return tureen.Error err  nil when it went well
+function client.setupGlobalStoreFromDefaultConfig() end
+
 --- Lists the signed-in user's stores.
 ---@return tureen.StoreConfig[]|nil stores  what success gets, inside a task
 ---@return tureen.Error err  nil when it went well
@@ -176,7 +187,7 @@ function client.removeAllStores() end
 ---@return tureen.Error err  nil when it went well
 function client.removeAllGlobalStores() end
 
---- All entries of a soup, ordered by a path.
+--- Builds a query for all entries of a soup, ordered by a path.
 ---@param path string?
 ---@param order ("ascending"|"descending")?
 ---@param pageSize integer?
@@ -184,7 +195,7 @@ function client.removeAllGlobalStores() end
 ---@return tureen.QuerySpec
 function client.buildAllQuerySpec(path, order, pageSize, selectPaths) end
 
---- Entries whose path has this value. Mind the order: the page size stands before the order.
+--- Builds a query for entries whose path has this value. Note the order: the page size stands before the order.
 ---@param path string?
 ---@param matchKey any
 ---@param pageSize integer?
@@ -194,7 +205,7 @@ function client.buildAllQuerySpec(path, order, pageSize, selectPaths) end
 ---@return tureen.QuerySpec
 function client.buildExactQuerySpec(path, matchKey, pageSize, order, orderPath, selectPaths) end
 
---- Entries between two values, both included; a missing one is no bound.
+--- Builds a query for entries between two values, both included; a missing value is no bound.
 ---@param path string?
 ---@param beginKey any
 ---@param endKey any
@@ -205,7 +216,7 @@ function client.buildExactQuerySpec(path, matchKey, pageSize, order, orderPath, 
 ---@return tureen.QuerySpec
 function client.buildRangeQuerySpec(path, beginKey, endKey, order, pageSize, orderPath, selectPaths) end
 
---- Entries like a text, with % and _ as wild cards.
+--- Builds a query for entries like a text, with % and _ as wild cards.
 ---@param path string?
 ---@param likeKey string?
 ---@param order ("ascending"|"descending")?
@@ -215,7 +226,7 @@ function client.buildRangeQuerySpec(path, beginKey, endKey, order, pageSize, ord
 ---@return tureen.QuerySpec
 function client.buildLikeQuerySpec(path, likeKey, order, pageSize, orderPath, selectPaths) end
 
---- Entries that match a full-text expression in a path, or anywhere when it is nil.
+--- Builds a full-text query in a path, or in all paths if it is nil.
 ---@param path string?
 ---@param matchKey any
 ---@param order ("ascending"|"descending")?
@@ -225,13 +236,13 @@ function client.buildLikeQuerySpec(path, likeKey, order, pageSize, orderPath, se
 ---@return tureen.QuerySpec
 function client.buildMatchQuerySpec(path, matchKey, order, pageSize, orderPath, selectPaths) end
 
---- Rows of a smart SQL statement.
+--- Builds a query from a smart SQL statement.
 ---@param smartSql string
 ---@param pageSize integer?
 ---@return tureen.QuerySpec
 function client.buildSmartQuerySpec(smartSql, pageSize) end
 
---- Words as a person typed them, made into a key for a match query: every one has to occur, none is taken for an
+--- Turns words that a person typed into a key for a match query: every word has to occur, none is taken for an
 --- operator.
 ---@param words string
 ---@return string key
