@@ -29,7 +29,9 @@ struct UploadSettings: Sendable {
   }
 
   static func fieldlist(_ json: JSONObject, _ key: String) throws(SyncError) -> [String]? {
-    try SyncOptions.fieldlist(json[key]) { SyncError(.invalidTarget, "sync up target: '\(key)' " + $0) }
+    try SyncOptions.fieldlist(json[key]) {
+      SyncError(.invalidTarget, "sync up target: '\(key)' " + $0).at(.key(key))
+    }
   }
 
   /// What is looked for in each entry.
