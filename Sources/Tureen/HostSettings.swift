@@ -94,6 +94,7 @@ public struct HostSettings: Sendable {
   /// The environment's word: `TUREEN_HOME`, `TUREEN_ORG`, `TUREEN_CREDENTIALS`, `TUREEN_API_VERSION`, `TUREEN_CA_FILE`,
   /// `TUREEN_STORE_KEY` and its like.
   static func environment() throws -> HostSettings {
+    try LogSetup.check()
     var settings = HostSettings()
     settings.home = Environment["TUREEN_HOME"]
     settings.org = Environment["TUREEN_ORG"]
