@@ -82,7 +82,7 @@ let package = Package(
       dependencies: [
         "Tureen", "CRepl", "SmartStore", "SandboxOrg", "Support", log, .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ],
-      linkerSettings: [.linkedLibrary("lua5.4")]),
+      swiftSettings: [.define("Sandbox")], linkerSettings: [.linkedLibrary("lua5.4")]),
     // The line editor of `tureen repl` is libedit: history, keys and widths of characters are solved there. BSD licence;
     // readline's is not ours.
     .target(name: "CRepl", exclude: ["repl.lua", "values.lua"], linkerSettings: [.linkedLibrary("edit")]),
