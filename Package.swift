@@ -4,6 +4,11 @@ import PackageDescription
 let ahc: Target.Dependency = .product(name: "AsyncHTTPClient", package: "async-http-client")
 let log: Target.Dependency = .product(name: "Logging", package: "swift-log")
 
+/// A product that only the sandbox org needs.
+func sandbox(_ name: String, _ package: String) -> Target.Dependency {
+  .product(name: name, package: package, condition: .when(traits: ["Sandbox"]))
+}
+
 // The shared library carries the Swift runtime with it, so that it loads where no Swift toolchain is installed.
 let selfContained: [LinkerSetting] = [
   // Stays loaded when Lua has closed: threads of Swift's runtime go on sleeping in it.
@@ -22,8 +27,12 @@ let package = Package(
   ],
   traits: [
     .trait(
+      name: "Sandbox",
+      description: "The sandbox org: `tureen sandbox`, and the org that `tureen run` starts by itself. On by default."),
+    .default(enabledTraits: ["Sandbox"]),
+    .trait(
       name: "Encryption",
-      description: "Stores can be encrypted: SQLCipher (libsqlcipher-dev, 4.5 or newer) takes the place of SQLite.")
+      description: "Stores can be encrypted: SQLCipher (libsqlcipher-dev, 4.5 or newer) takes the place of SQLite."),
   ],
   dependencies: [
     .package(url: "https://github.com/swift-server/async-http-client", from: "1.37.0"),
@@ -68,19 +77,20 @@ let package = Package(
     .target(
       name: "SandboxOrg",
       dependencies: [
-        "CZlib", "Database", "JSON", "Support", log, .product(name: "Hummingbird", package: "hummingbird"),
-        .product(name: "HummingbirdCore", package: "hummingbird"), .product(name: "HummingbirdTLS", package: "hummingbird"),
+        "CZlib", "Database", "JSON", "Support", log, sandbox("Hummingbird", "hummingbird"),
+        sandbox("HummingbirdCore", "hummingbird"), sandbox("HummingbirdTLS", "hummingbird"),
         .product(name: "NIOCore", package: "swift-nio"), .product(name: "NIOHTTP1", package: "swift-nio"),
-        .product(name: "NIOHTTPTypes", package: "swift-nio-extras"), .product(name: "SwiftASN1", package: "swift-asn1"),
-        .product(name: "Crypto", package: "swift-crypto"), .product(name: "CryptoExtras", package: "swift-crypto"),
-        .product(name: "X509", package: "swift-certificates"),
+        sandbox("NIOHTTPTypes", "swift-nio-extras"), sandbox("SwiftASN1", "swift-asn1"),
+        sandbox("Crypto", "swift-crypto"), sandbox("CryptoExtras", "swift-crypto"),
+        sandbox("X509", "swift-certificates"),
       ]),
     .target(name: "Tureen", dependencies: ["LuaBridge", "MobileSync", "SmartStore", "RestClient", "JSON", "Support", log]),
     .target(name: "CTureenModule", dependencies: ["CLua", "CLuaBridge", "Tureen"], linkerSettings: selfContained),
     .executableTarget(
       name: "TureenCLI",
       dependencies: [
-        "Tureen", "CRepl", "SmartStore", "SandboxOrg", "Support", log, .product(name: "ArgumentParser", package: "swift-argument-parser"),
+        "Tureen", "CRepl", "SmartStore", .target(name: "SandboxOrg", condition: .when(traits: ["Sandbox"])), "Support", log,
+        .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ],
       linkerSettings: [.linkedLibrary("lua5.4")]),
     // The line editor of `tureen repl` is libedit: history, keys and widths of characters are solved there. BSD licence;
@@ -99,9 +109,9 @@ let package = Package(
     .testTarget(
       name: "SandboxOrgTests",
       dependencies: [
-        "SandboxOrg", "RestClient", "TestSupport", .product(name: "Crypto", package: "swift-crypto"),
-        .product(name: "CryptoExtras", package: "swift-crypto"), .product(name: "NIOCore", package: "swift-nio"),
-        .product(name: "X509", package: "swift-certificates"),
+        "SandboxOrg", "RestClient", "TestSupport", sandbox("Crypto", "swift-crypto"),
+        sandbox("CryptoExtras", "swift-crypto"), .product(name: "NIOCore", package: "swift-nio"),
+        sandbox("X509", "swift-certificates"),
       ]),
     .testTarget(
       name: "TureenTests", dependencies: ["Tureen", "SandboxOrg", "Support", "TestSupport"],
@@ -110,7 +120,7 @@ let package = Package(
       name: "EndToEnd",
       dependencies: [
         "TestSupport", "JSON", "MobileSync", "RestClient", "SandboxOrg", "SmartStore",
-        .product(name: "Crypto", package: "swift-crypto"), .product(name: "X509", package: "swift-certificates"),
+        sandbox("Crypto", "swift-crypto"), sandbox("X509", "swift-certificates"),
       ],
       path: "Tests/EndToEnd", exclude: ["Programs"]),
     // A program with the Swift library inside, which the tests run; the C programs beside it are compiled by them.

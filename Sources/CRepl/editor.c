@@ -20,6 +20,7 @@ struct tureen_editor {
   History *history;
   const char *prompt;
   int is_interrupted;
+  int columns; /* as the editor knows them */
 };
 
 static tureen_editor *self(EditLine *el) {
@@ -69,7 +70,16 @@ static void hide(tureen_editor *editor) {
   fflush(stdout);
 }
 
+/* Tells the editor that the terminal has another size. */
+static void fit(tureen_editor *editor) {
+  int now = columns();
+  if (now == editor->columns) return;
+  editor->columns = now;
+  el_resize(editor->el);
+}
+
 static void show_news(tureen_editor *editor) {
+  fit(editor);
   hide(editor);
   editor->hooks.news(editor->hooks.context);
   fflush(stdout);
@@ -84,7 +94,10 @@ static int wait_for_key(tureen_editor *editor) {
       if (errno == EINTR) continue;
       return 0;
     }
-    if (ready[0].revents != 0) return 1;
+    if (ready[0].revents != 0) {
+      fit(editor);
+      return 1;
+    }
     if (ready[1].revents != 0) show_news(editor);
   }
 }
@@ -219,6 +232,7 @@ int tureen_editor_read(tureen_editor *editor, const char *prompt, char **line) {
   editor->is_interrupted = 0;
   *line = NULL;
   fflush(stdout);
+  editor->columns = columns();
   el_resize(editor->el);
   /* Before the prompt is shown: Ctrl-D that meets a terminal which still edits lines by itself is lost. */
   el_set(editor->el, EL_PREP_TERM, 1);

@@ -1,5 +1,5 @@
 -- What the prompt of `tureen repl` does with what is typed. The program asks with a verb and a text, and gets a text:
---   setup   "width color"           nothing; before all others
+--   setup   "width color"           nothing; before all others, and when the terminal has another size
 --   line    a line that was typed   "more": it goes on in the next line; "running": it waits; "done"
 --   poll    -                       delivers what waits: "running" or "done"
 --   cancel  -                       gives up what runs, or what was typed so far: "running" or "done"
@@ -89,6 +89,7 @@ function verbs.line(text)
   local problem
   if not fn then fn, problem = load(typed, "=repl", "t") end
   if not fn and problem:find("<eof>$") then return "more" end
+  values.asked = typed
   typed = nil
   if fn then run(fn) else complain(problem) end
   return state()

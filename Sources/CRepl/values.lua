@@ -4,6 +4,7 @@ local tureen = require "tureen"
 local M = {
   width = 80,    -- columns of the terminal
   color = false, -- whether it has colors
+  asked = "",    -- the statement whose value is shown
 }
 
 local MAX_ROWS, MAX_KEYS, MAX_DEPTH, MAX_CELL = 30, 24, 4, 40
@@ -141,7 +142,15 @@ local function cell(value)
   return M.inline(value, MAX_DEPTH - 1, {})
 end
 
---- The fields that tell the records apart; what the store and the server keep for themselves only where it says something.
+--- Where each name that the statement mentions stands in it: what was asked for is shown first, in that order.
+local function places_in_statement()
+  local places = {}
+  for place, name in M.asked:gmatch("()([%a_][%w_]*)") do places[name] = places[name] or place end
+  return places
+end
+
+--- The fields that tell the records apart, those that were asked for first; what the store and the server keep for themselves
+--- only where it says something.
 local function columns_of(records)
   local all = {}
   for _, record in ipairs(records) do
@@ -154,6 +163,9 @@ local function columns_of(records)
       columns[#columns + 1] = key
     end
   end
+  local places, order = places_in_statement(), {}
+  for i, key in ipairs(columns) do order[key] = places[key] or #M.asked + i end
+  table.sort(columns, function(a, b) return order[a] < order[b] end)
   return columns
 end
 

@@ -32,9 +32,18 @@ public struct JSONFile: Sendable {
   /// A problem with a key of one element of a first-level list; without such a key, the line is the element's.
   /// - Parameter position: Counted from 0.
   public func problem(key: String, of position: Int, in list: String, _ what: String) -> Problem {
-    let place = element(position, of: list) ?? 0..<text.count
-    let at = offset(ofKey: key, in: place) ?? place.lowerBound
-    return Problem(description: "\(name):\(line(at: at)): '\(key)' \(what)")
+    problem(at: [.key(list), .position(position), .key(key)], "'\(key)' \(what)")
+  }
+
+  /// A problem with what stands at a path; when only the beginning of the path is there, with that.
+  public func problem(at path: [Step], _ what: String) -> Problem {
+    Problem(description: "\(name):\(line(at: offset(of: path))): \(what)")
+  }
+
+  /// One step into a value: a member of an object, or an element of an array, counted from 0.
+  public enum Step: Sendable, Equatable {
+    case key(String)
+    case position(Int)
   }
 
   /// A problem with the file as a whole.
@@ -59,37 +68,52 @@ public struct JSONFile: Sendable {
     return nil
   }
 
-  /// Where an element of a first-level list stands; nil when there is none.
-  private func element(_ position: Int, of list: String) -> Range<Int>? {
+  /// Where the key of the path's last step stands, or its element.
+  private func offset(of path: [Step]) -> Int {
     text.withUnsafeBytes { bytes in
-      var walker = JSONWalker(bytes)
-      return try? walker.element(position, of: Array(list.utf8))
+      var walker = JSONWalker(bytes), found = 0
+      for step in path {
+        guard let next = try? walker.enter(step) else { break }
+        found = next
+      }
+      return found
     }
   }
 }
 
 extension JSONWalker {
-  fileprivate mutating func element(_ position: Int, of list: [UInt8]) throws(ScanError) -> Range<Int>? {
+  /// Goes into the container it stands before, as far as the value that the step leads to.
+  /// - Returns: Where the member's key or the element begins.
+  fileprivate mutating func enter(_ step: JSONFile.Step) throws(ScanError) -> Int {
     skipWhitespace()
+    switch step {
+    case .key(let wanted): return try enterMember(Array(wanted.utf8))
+    case .position(let position): return try enterElement(position)
+    }
+  }
+
+  private mutating func enterMember(_ wanted: [UInt8]) throws(ScanError) -> Int {
     try expect(0x7b, "expected an object")
     while true {
       skipWhitespace()
-      let isList = try key() == list
+      let start = offset
+      let isWanted = try key() == wanted
       skipWhitespace()
-      if isList { break }
+      if isWanted { return start }
       _ = try skipValue(depth: 1)
       skipWhitespace()
       try expect(0x2c, "',' is missing")
     }
+  }
+
+  private mutating func enterElement(_ position: Int) throws(ScanError) -> Int {
     try expect(0x5b, "expected an array")
     for _ in 0..<position {
-      _ = try skipValue(depth: 2)
+      _ = try skipValue(depth: 1)
       skipWhitespace()
       try expect(0x2c, "',' is missing")
     }
     skipWhitespace()
-    let start = offset
-    _ = try skipValue(depth: 2)
-    return start..<offset
+    return offset
   }
 }

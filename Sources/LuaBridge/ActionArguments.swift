@@ -61,13 +61,14 @@ extension SmartStoreAction {
   }
 
   private enum Rules {
-    static let alterSoup = ArgumentRules([
-      .optional("isGlobalStore", .boolean),
-      .optional("storeName", .string),
-      .required("soupName", .string),
-      .required("indexes", .array(Shared.soupIndexSpec)),
-      .optional("reIndexData", .boolean),
-    ])
+    static let alterSoup = ArgumentRules(
+      [
+        .optional("isGlobalStore", .boolean),
+        .optional("storeName", .string),
+        .required("soupName", .string),
+        .required("indexes", .array(Shared.soupIndexSpec)),
+        .optional("reIndexData", .boolean),
+      ], ignoring: ["soupSpec"])
     static let clearSoup = ArgumentRules([
       .optional("isGlobalStore", .boolean),
       .optional("storeName", .string),
@@ -118,12 +119,13 @@ extension SmartStoreAction {
       .required("soupName", .string),
       .required("paths", .array(.string)),
     ])
-    static let registerSoup = ArgumentRules([
-      .optional("isGlobalStore", .boolean),
-      .optional("storeName", .string),
-      .required("soupName", .string),
-      .required("indexes", .array(Shared.soupIndexSpec)),
-    ])
+    static let registerSoup = ArgumentRules(
+      [
+        .optional("isGlobalStore", .boolean),
+        .optional("storeName", .string),
+        .required("soupName", .string),
+        .required("indexes", .array(Shared.soupIndexSpec)),
+      ], ignoring: ["soupSpec"])
     static let removeAllGlobalStores = ArgumentRules([])
     static let removeAllStores = ArgumentRules([])
     static let removeFromSoup = ArgumentRules(
@@ -429,8 +431,8 @@ extension AccountAction {
   private enum Rules {
     static let getCurrentUser = ArgumentRules([])
     static let getUsers = ArgumentRules([])
-    static let logout = ArgumentRules([.optional("userId", .string), .optional("orgId", .string)])
-    static let switchToUser = ArgumentRules([.optional("userId", .string), .optional("orgId", .string)])
+    static let logout = ArgumentRules([.optional("userId", .string), .optional("orgId", .string)], isOpen: true)
+    static let switchToUser = ArgumentRules([.optional("userId", .string), .optional("orgId", .string)], isOpen: true)
   }
 }
 

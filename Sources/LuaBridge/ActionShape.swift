@@ -30,7 +30,8 @@ struct Shape: Sendable {
   static let anyObject = Shape.object([])
 
   /// The value as the handler gets it: an empty object where a list belongs is an empty list (in Lua they look the
-  /// same), a number like `10.0` where an integer belongs is an integer. Keys the shape does not name stay.
+  /// same), a number like `10.0` where an integer belongs is an integer. Keys the shape does not name stay: the store and the
+  /// sync engine check the keys of what they read, for all who give it to them.
   /// - Parameter path: How an error names the value: `entries[3]`. Positions count from 1, as the script's do.
   /// - Throws: `invalidArguments`, naming the path.
   func checked(_ value: JSONValue, at path: String) throws(BridgeError) -> JSONValue {
@@ -84,15 +85,26 @@ struct ArgumentRules: Sendable {
   let fields: [Shape.Field]
   /// Arguments of which one at least is needed.
   let oneOf: [String]
+  /// The keys there may be; nil where any key may be.
+  private let keys: KnownKeys?
 
-  init(_ fields: [Shape.Field] = [], oneOf: [String] = []) {
+  init(_ fields: [Shape.Field] = [], oneOf: [String] = [], ignoring ignored: [String] = [], isOpen: Bool = false) {
     self.fields = fields
     self.oneOf = oneOf
+    keys = isOpen ? nil : KnownKeys(fields.map(\.name), ignoring: ignored)
   }
 
-  /// The arguments as the handler gets them; keys that the rules do not name stay.
+  /// The same without one argument, which another one reads.
+  func passing(over name: String) -> ArgumentRules {
+    ArgumentRules(fields.filter { $0.name != name }, oneOf: oneOf, ignoring: [name])
+  }
+
+  /// The arguments as the handler gets them.
   /// - Throws: `invalidArguments`, naming the key.
   func checked(_ arguments: JSONObject) throws(BridgeError) -> JSONObject {
+    if let unknown = keys?.unknown(in: arguments) {
+      throw .bridge(.invalidArguments, "argument '\(unknown.key)' \(unknown.complaint)")
+    }
     let result = try Shape.checked(arguments, fields, at: "")
     if !oneOf.isEmpty, oneOf.allSatisfy({ arguments[$0]?.isNull ?? true }) { throw missing() }
     return result

@@ -32,11 +32,22 @@ enum Action: Sendable {
     case "com.salesforce.sfaccountmanager": found = AccountAction(rawValue: action).map(Action.account)
     case "com.salesforce.sdkinfo": found = SDKInfoAction(rawValue: action).map(Action.sdkInfo)
     case "tureen.script": found = action == "answer" ? .answer : nil
-    case _ where service.hasPrefix("com.salesforce."): throw .bridge(.unknownService, "unknown service '\(service)'")
+    case _ where service.hasPrefix("com.salesforce."): throw Self.unknown(service)
     default: found = .other(service: service, action: action)
     }
-    guard let found else { throw .bridge(.unknownAction, "unknown action '\(action)' of service '\(service)'") }
+    guard let found else {
+      let hint = NearestName.hint(for: action, among: ActionCatalog.actions(of: service))
+      throw .bridge(.unknownAction, "unknown action '\(action)' of service '\(service)'\(hint)")
+    }
     self = found
+  }
+
+  private static func unknown(_ service: String) -> BridgeError {
+    // All but the last word is the same for each of them.
+    let shorts = ActionCatalog.services.map(ActionCatalog.shortName), short = ActionCatalog.shortName(of: service)
+    let nearest = NearestName.find(short, among: shorts).flatMap(shorts.firstIndex(of:)).map { ActionCatalog.services[$0] }
+    let hint = nearest.map { "; did you mean '\($0)'?" } ?? "; known: \(ActionCatalog.services.joined(separator: ", "))"
+    return .bridge(.unknownService, "unknown service '\(service)'\(hint)")
   }
 
   /// True for actions that start long work; an interrupt refuses those.
@@ -86,12 +97,12 @@ enum Action: Sendable {
     }
   }
 
-  private static let anything = ArgumentRules()
+  private static let anything = ArgumentRules(isOpen: true)
 }
 
 extension ActionCall {
   /// What an upsert takes beside its entries, which are never built.
-  private static let upsertRules = ArgumentRules(SmartStoreAction.upsertSoupEntries.rules.fields.filter { $0.name != "entries" })
+  private static let upsertRules = SmartStoreAction.upsertSoupEntries.rules.passing(over: "entries")
 
   /// Decodes and checks the arguments of an action.
   /// - Throws: `invalidArguments`, naming the key.

@@ -32,7 +32,19 @@ public enum Credentials: Sendable, Equatable {
     }
   }
 
-  /// The refresh token a new session keeps when the server repeats none.
+  /// What to look at when the login host has refused with an error of this name.
+  func remedy(for serverCode: String) -> String {
+    switch (serverCode, self) {
+    case ("invalid_client", _), ("invalid_client_id", _): "check the client id and the client secret"
+    case ("inactive_user", _): "the user is inactive: an administrator of the org can activate it"
+    case ("inactive_org", _): "the org is inactive"
+    case ("invalid_grant", .password):
+      "check the user name and the password, with the security token behind it where the org asks for one"
+    case ("invalid_grant", .refreshToken): "the refresh token is no longer good: sign in anew to get another"
+    default: "check what the connected app allows"
+    }
+  }
+
   /// Which app signs in.
   public var clientId: String {
     switch self {
@@ -45,6 +57,7 @@ public enum Credentials: Sendable, Equatable {
     if case .password(_, _, _, let name, _) = self { name } else { nil }
   }
 
+  /// The refresh token a new session keeps when the server repeats none.
   func refreshToken(latest: String?) -> String? {
     if case .refreshToken(_, _, _, let own) = self { latest ?? own } else { nil }
   }

@@ -38,7 +38,7 @@ public struct OAuthClient: Sendable {
         tokenResponse: response, loginURL: loginURL,
         refreshToken: credentials.refreshToken(latest: latestRefreshToken))
     } catch {
-      throw Self.isRefusal(error) ? error.recoded(.notAuthenticated) : error
+      throw Self.isRefusal(error) ? error.recoded(.notAuthenticated, Self.words(error, credentials)) : error
     }
   }
 
@@ -54,6 +54,13 @@ public struct OAuthClient: Sendable {
     var sender = sender
     sender.policy = .never
     _ = try await sender.send(request, url: url, token: nil)
+  }
+
+  /// Who was refused where, what the host said, and what to look at.
+  private static func words(_ error: RestError, _ credentials: Credentials) -> String {
+    let host = WebAddress.withoutTrailingSlashes(credentials.loginURL)
+    let who = credentials.username.map { "the sign-in of \($0)" } ?? "the sign-in of client \(credentials.clientId)"
+    return "\(host) refused \(who): \(error.message); \(credentials.remedy(for: error.serverCode ?? ""))"
   }
 
   /// True when the login host has judged the credentials, as opposed to being unable to.

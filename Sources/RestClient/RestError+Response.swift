@@ -14,10 +14,10 @@ extension RestError {
       outcome: response.status >= 500 ? .unknown : .answered)
   }
 
-  /// The same failure under another code: what the server said stays.
-  func recoded(_ code: Code) -> RestError {
+  /// The same failure under another code, and in other words: what the server said stays in the body.
+  func recoded(_ code: Code, _ words: String? = nil) -> RestError {
     RestError(
-      code: code, message: message, status: status, headers: headers, body: body, errors: errors, outcome: outcome)
+      code: code, message: words ?? message, status: status, headers: headers, body: body, errors: errors, outcome: outcome)
   }
 
   /// Data resources answer with an array of errors, the sign-in pages with one object, gateways with HTML.

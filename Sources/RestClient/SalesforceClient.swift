@@ -76,7 +76,12 @@ public final class SalesforceClient: RestClient {
       return try await send(request, with: session)
     } catch {
       guard error.isSessionRefusal else { throw error }
-      guard sessions.canRenew else { throw error.recoded(.sessionExpired) }
+      guard sessions.canRenew else {
+        throw error.recoded(
+          .sessionExpired,
+          "\(session.instanceURL) refused the session: \(error.message); there are no credentials to renew it with: sign in "
+            + "anew")
+      }
       return try await sendAgain(request, refused: session)
     }
   }
@@ -91,7 +96,11 @@ public final class SalesforceClient: RestClient {
     do throws(RestError) {
       return try await send(request, with: fresh)
     } catch {
-      throw error.isSessionRefusal ? error.recoded(.sessionExpired) : error
+      guard error.isSessionRefusal else { throw error }
+      throw error.recoded(
+        .sessionExpired,
+        "\(fresh.instanceURL) refused the session right after it was renewed: \(error.message); check that the user may use the "
+          + "API, and that the connected app allows it")
     }
   }
 

@@ -86,7 +86,8 @@ actor SessionProvider {
     guard let credentials else {
       return .failure(
         RestError(
-          code: .notAuthenticated, message: "there is no session and there are no credentials to sign in with",
+          code: .notAuthenticated,
+          message: "there is no session and there are no credentials to sign in with; give some, or a session",
           outcome: .notSent))
     }
     do {

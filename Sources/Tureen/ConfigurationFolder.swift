@@ -48,36 +48,26 @@ struct ConfigurationFolder: Sendable {
     return try JSONFile(name: path, text: text)
   }
 
-  /// A file of named syncs, its keys checked. What a target or an option means is the sync engine's to judge, entry by entry.
+  /// A file of named syncs, every entry checked down to its target's keys.
   private static func syncs(_ name: String, in directory: String) throws -> JSONFile? {
     guard let file = try file(name, in: directory) else { return nil }
     guard let top = file.value.objectValue else { throw file.problem("must hold an object") }
-    for key in top.keys where key != "syncs" { throw file.problem(key: key, "is not known here; known: syncs") }
+    if let unknown = KnownKeys(["syncs"]).unknown(in: top) { throw file.problem(key: unknown.key, unknown.complaint) }
     guard let entries = top["syncs"]?.arrayValue else { throw file.problem(key: "syncs", "must be an array") }
+    var names: Set<String> = []
     for (i, entry) in entries.enumerated() {
-      let number = i + 1
-      guard let members = entry.objectValue else {
-        throw file.problem(key: "syncs", "holds \(entry.kindName) as entry \(number)")
+      let path: [JSONFile.Step] = [.key("syncs"), .position(i)]
+      let label = "entry \(i + 1)" + (entry["syncName"]?.stringValue.map { " (\($0))" } ?? "")
+      do {
+        let definition = try SyncDefinition(entry)
+        guard names.insert(definition.name).inserted else {
+          throw file.problem(at: path + [.key("syncName")], "\(label): the name is used twice; names are unique over all syncs")
+        }
+      } catch let error as SyncError {
+        throw file.problem(at: path + error.place, "\(label): \(error.message)")
       }
-      try check(members, at: i, in: file)
     }
     return file
-  }
-
-  /// The keys of one entry of a file of syncs.
-  private static func check(_ members: JSONObject, at position: Int, in file: JSONFile) throws {
-    let known = ["syncName", "syncType", "soupName", "target", "options"]
-    let label = "\(position + 1)" + (members["syncName"]?.stringValue.map { " (\($0))" } ?? "")
-    for (key, value) in members {
-      func problem(_ what: String) -> JSONFile.Problem {
-        file.problem(key: key, of: position, in: "syncs", "of entry \(label) \(what)")
-      }
-      guard known.contains(key) else { throw problem("is not known; known: \(known.joined(separator: ", "))") }
-      let isObject = key == "target" || key == "options"
-      guard isObject ? value.objectValue != nil : value.stringValue != nil else {
-        throw problem("must be \(isObject ? "an object" : "a string"), not \(value.kindName)")
-      }
-    }
   }
 
   private mutating func takeBootConfig(_ file: JSONFile) throws {

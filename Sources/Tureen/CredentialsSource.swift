@@ -51,11 +51,9 @@ struct CredentialsSource {
     do {
       let file = try JSONFile(name: path, text: text)
       guard var fields = file.value.objectValue else { throw file.problem("must hold an object") }
-      let known = ["loginUrl", "clientId", "clientSecret", "username", "password", "refreshToken"]
+      let known = KnownKeys(["loginUrl", "clientId", "clientSecret", "username", "password", "refreshToken"])
+      if let unknown = known.unknown(in: fields) { throw file.problem(key: unknown.key, unknown.complaint) }
       for (key, value) in fields {
-        guard known.contains(key) else {
-          throw file.problem(key: key, "is not known here; known: \(known.joined(separator: ", "))")
-        }
         guard value.stringValue != nil else { throw file.problem(key: key, "must be a string, not \(value.kindName)") }
       }
       if let defaultURL { fields["loginUrl"] = fields["loginUrl"] ?? .string(defaultURL) }

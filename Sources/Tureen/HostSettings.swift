@@ -48,7 +48,7 @@ public struct HostSettings: Sendable {
     try takeStoreKey(options, problem: problem)
     for (key, value) in options where !known.contains(key) && !StoreKeySource.keys.contains(key) {
       guard HostSettings.keys.contains(key) else {
-        throw problem(key, "is not known here; known: \((HostSettings.keys + known.sorted()).joined(separator: ", "))")
+        throw problem(key, KnownKeys(HostSettings.keys + known.sorted()).complaint(about: key))
       }
       guard let text = value.stringValue, !text.isEmpty else { throw problem(key, "must be a string, not \(value.kindName)") }
       switch key {
@@ -94,6 +94,7 @@ public struct HostSettings: Sendable {
   /// The environment's word: `TUREEN_HOME`, `TUREEN_ORG`, `TUREEN_CREDENTIALS`, `TUREEN_API_VERSION`, `TUREEN_CA_FILE`,
   /// `TUREEN_STORE_KEY` and its like.
   static func environment() throws -> HostSettings {
+    try LogSetup.check()
     var settings = HostSettings()
     settings.home = Environment["TUREEN_HOME"]
     settings.org = Environment["TUREEN_ORG"]

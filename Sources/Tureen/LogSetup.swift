@@ -1,3 +1,4 @@
+import JSON
 import Logging
 import Synchronization
 
@@ -19,17 +20,35 @@ public enum LogSetup {
     _ = once
   }
 
-  /// What is written from this level on; nil: nothing.
-  private static let threshold = Mutex<Logger.Level?>(nil)
+  /// What is wrong with `TUREEN_LOG`. Hosts ask before they start; a program without a host may ask itself.
+  /// - Throws: ``HostError`` `.invalidConfiguration`.
+  public static func check() throws {
+    guard let word = state.withLock({ $0.unknown }) else { return }
+    let hint = NearestName.hint(for: word, among: Logger.Level.allCases.map(\.rawValue))
+    throw HostError(.invalidConfiguration, "TUREEN_LOG: '\(word)' is not a level\(hint)")
+  }
+
+  private struct State {
+    /// What is written from this level on; nil: nothing.
+    var threshold: Logger.Level?
+    /// The value of `TUREEN_LOG` where it is not a level.
+    var unknown: String?
+  }
+
+  private static let state = Mutex(State())
 
   private static func set(_ choice: (Logger.Level?) -> Logger.Level?) {
-    let asked = Environment["TUREEN_LOG"].flatMap { Logger.Level(rawValue: $0.lowercased()) }
-    threshold.withLock { $0 = asked ?? choice($0) }
+    let word = Environment["TUREEN_LOG"]
+    let asked = word.flatMap { Logger.Level(rawValue: $0.lowercased()) }
+    state.withLock { state in
+      state.threshold = asked ?? choice(state.threshold)
+      state.unknown = asked == nil ? word : nil
+    }
   }
 
   private static let once: Void = {
     LoggingSystem.bootstrap { label in
-      guard let level = threshold.withLock({ $0 }) else { return SwiftLogNoOpLogHandler() }
+      guard let level = state.withLock({ $0.threshold }) else { return SwiftLogNoOpLogHandler() }
       var handler = StreamLogHandler.standardError(label: label)
       handler.logLevel = level
       return handler

@@ -1,4 +1,5 @@
 import JSON
+import RestClient
 import SmartStore
 import Support
 
@@ -45,5 +46,11 @@ public enum SandboxFiles {
     guard let text = FileSystem.read(path), let kept = try? JSONValue(parsing: text), kept["loginUrl"]?.stringValue == url
     else { return }
     try? FileSystem.removeTree(path)
+  }
+
+  /// How to sign in to the sandbox org that is served under this home.
+  /// - Throws: ``HostError`` when its credentials are not there, as with `--tls`.
+  public static func credentials(home: String) throws -> Credentials {
+    try CredentialsSource.read(Org.sandboxCredentialsPath(home: home), defaultURL: nil).credentials
   }
 }

@@ -2,15 +2,19 @@ import Dispatch
 import JSON
 import LuaBridge
 import RestClient
-import SandboxOrg
 import Synchronization
 import Tureen
 
-/// The sandbox org of `tureen run`: started when the script first needs an org, ended with the script.
+#if Sandbox
+  import SandboxOrg
+#endif
+
+/// The sandbox org of a command: the one that `tureen sandbox` serves under the home, else one that is started when a script
+/// first needs it and ended with the script.
 final class EmbeddedSandbox: Sendable {
   private let home: String
   private let queue = DispatchQueue(label: "tureen.sandbox")
-  private let server = Mutex<SandboxServer?>(nil)
+  private let control = Mutex<(any SandboxControl)?>(nil)
 
   init(home: String) { self.home = home }
 
@@ -25,47 +29,84 @@ final class EmbeddedSandbox: Sendable {
     return settings
   }
 
-  /// Starts the org if it is not running. Blocks.
-  func credentials(home: String) throws -> Credentials {
-    let server = try start(home)
-    let access = server.credentials()
-    return .password(
-      loginURL: access.loginURL, clientId: access.clientId, clientSecret: access.clientSecret, username: access.username,
-      password: access.password)
+  /// Finds the org, or starts it. Blocks.
+  func credentials(home: String) throws -> Credentials { try find(home).credentials(home: home) }
+
+  private func find(_ home: String) throws -> any SandboxControl {
+    try queue.sync {
+      if let found = control.withLock({ $0 }) { return found }
+      let found: any SandboxControl
+      if let served = ServedSandbox.find(home: home) {
+        found = try ServedControl(served)
+      } else {
+        #if Sandbox
+          found = try OwnSandbox(home: home)
+        #else
+          throw HostError(
+            .noSuchOrg,
+            "this build of tureen holds no sandbox org (package trait Sandbox): choose another org with --org or $TUREEN_ORG")
+        #endif
+      }
+      control.withLock { $0 = found }
+      return found
+    }
   }
 
-  private func start(_ home: String) throws -> SandboxServer {
-    try queue.sync {
-      if let running = server.withLock({ $0 }) { return running }
+  func stop() { control.withLock { $0 }?.stop() }
+
+  /// The actions of the service `tureen.sandbox`: changes made on the server, behind the store's back.
+  func perform(_ action: String, _ arguments: JSONObject) throws -> JSONValue? {
+    try find(home).perform(action, arguments)
+  }
+}
+
+/// A sandbox org, in this process or in another. Everything blocks.
+protocol SandboxControl: Sendable {
+  /// How to sign in.
+  func credentials(home: String) throws -> Credentials
+  /// - Returns: nil when there is no such action.
+  func perform(_ action: String, _ arguments: JSONObject) throws -> JSONValue?
+  func stop()
+}
+
+#if Sandbox
+  /// An org of this process.
+  private struct OwnSandbox: SandboxControl {
+    private let server: SandboxServer
+
+    init(home: String) throws {
       var configuration = SandboxConfiguration()
       configuration.databasePath = try SandboxFiles.database(home: home)
       let files = SandboxFiles.schemaAndSeeds(home: home)
       configuration.schemaPath = files.schema
       configuration.seedPaths = files.seeds
       if !files.seeds.isEmpty { configuration.seed = .none }
-      let started = try waitFor { [configuration] in try await SandboxServer.start(configuration) }
-      server.withLock { $0 = started }
-      return started
+      server = try waitFor { [configuration] in try await SandboxServer.start(configuration) }
     }
-  }
 
-  func stop() {
-    guard let running = server.withLock({ $0 }) else { return }
-    _ = try? waitFor { await running.stop() }
-  }
-
-  /// The actions of the service `tureen.sandbox`: changes made on the server, behind the store's back.
-  func perform(_ action: String, _ arguments: JSONObject) throws -> JSONValue? {
-    let server = try start(home)
-    do {
-      return try server.control(action, arguments)
-    } catch let error as SandboxError where ["INVALID_ARGUMENT", "INVALID_FAULT"].contains(error.code) {
-      throw BridgeError(domain: "bridge", code: "invalidArguments", message: error.message)
-    } catch {
-      throw BridgeError(domain: "sandbox", code: "refused", message: "\(error)")
+    func credentials(home: String) throws -> Credentials {
+      let access = server.credentials()
+      return .password(
+        loginURL: access.loginURL, clientId: access.clientId, clientSecret: access.clientSecret, username: access.username,
+        password: access.password)
     }
+
+    func perform(_ action: String, _ arguments: JSONObject) throws -> JSONValue? {
+      do {
+        if let value = try server.control(action, arguments) { return value }
+      } catch let error as SandboxError where ["INVALID_ARGUMENT", "INVALID_FAULT"].contains(error.code) {
+        throw BridgeError(domain: "bridge", code: "invalidArguments", message: error.message)
+      } catch {
+        throw BridgeError(domain: "sandbox", code: "refused", message: "\(error)")
+      }
+      let hint = NearestName.hint(for: action, among: SandboxServer.controlActions)
+      throw BridgeError(
+        domain: "bridge", code: "unknownAction", message: "unknown action '\(action)' of service 'tureen.sandbox'\(hint)")
+    }
+
+    func stop() { _ = try? waitFor { [server] in await server.stop() } }
   }
-}
+#endif
 
 /// Waits on a plain thread for work of the cooperative pool.
 func waitFor<T: Sendable>(_ body: @escaping @Sendable () async throws -> T) throws -> T {

@@ -9,8 +9,8 @@ struct ExecCommand: ParsableCommand {
     commandName: "exec",
     abstract: "Makes one call of the bridge and prints its result as JSON.",
     discussion: """
-      SERVICE and ACTION are those of bridge-spec/actions: com.salesforce.smartstore pgSoupExists. A service's last word is \
-      enough: smartstore. JSON is the object with the arguments; '-' reads it from standard input, and without it the call has \
+      SERVICE and ACTION are those of bridge-spec/actions: com.salesforce.smartstore pgSoupExists; --list shows them all. A \
+      service's last word is enough, and an action's name without pg or kv: smartstore soupExists. JSON is the object with the arguments; '-' reads it from standard input, and without it the call has \
       none. A sync is waited for, with a progress bar on a terminal; its result is its last state.
 
       The result goes to stdout, indented on a terminal, in one line elsewhere; everything else goes to stderr.
@@ -35,19 +35,31 @@ struct ExecCommand: ParsableCommand {
   @Flag(help: "No progress bar.")
   var quiet = false
 
+  @Flag(help: "Shows the services and their actions, or those of SERVICE, and calls none.")
+  var list = false
+
   @Argument(help: "The service, such as smartstore, mobilesync, network, oauth, keyvalue.")
-  var service: String
+  var service: String?
 
   @Argument(help: "The action, such as pgQuerySoup.")
-  var action: String
+  var action: String?
 
   @Argument(help: "The arguments, an object; '-' reads it from standard input.")
   var arguments = "{}"
 
   func run() throws {
+    if list { return try write(ActionList(service: service.map(Self.fullName)).text, to: STDOUT_FILENO) }
+    guard let service = service.map(Self.fullName) else { throw ValidationError("Missing expected argument '<service>'") }
+    guard let action = action.map({ ActionCatalog.wireName(of: $0, in: service) }) else {
+      throw ValidationError("Missing expected argument '<action>'")
+    }
+    try call(service, action)
+  }
+
+  private func call(_ service: String, _ action: String) throws {
     let object = try parsedArguments()
     guard action != "pgObserve" else { throw ValidationError("pgObserve answers as long as a script runs: use tureen run") }
-    let display = SyncDisplay(style: json ? .jsonOnError : quiet ? .none : .progress)
+    let display = SyncDisplay(style: json ? .json(STDERR_FILENO) : quiet ? .none : .progress)
     let (host, sandbox) = try place.prepare(configDirectory: config)
     let bridge = try Bridge(host: ObservedHost(host, display: display))
     let interrupts = InterruptWatch {
@@ -56,11 +68,11 @@ struct ExecCommand: ParsableCommand {
       bridge.interrupt()
     }
     display.follow(bridge)
-    let reply = bridge.perform(service: Self.fullName(service), action: action, arguments: object)
+    let reply = bridge.perform(service: service, action: action, arguments: object)
     display.finish()
     bridge.close()
     sandbox.stop()
-    let status = report(reply)
+    let status = report(reply, of: action)
     if interrupts.happened { throw ExitCode(ExitStatus.interrupted) }
     guard status == 0 else { throw ExitCode(status) }
   }
@@ -99,12 +111,12 @@ struct ExecCommand: ParsableCommand {
   }
 
   /// Prints what came of it. - Returns: the exit status.
-  private func report(_ reply: Bridge.Reply) -> Int32 {
+  private func report(_ reply: Bridge.Reply, of action: String) -> Int32 {
     switch reply {
     case .success(let payload):
       let text = isatty(STDOUT_FILENO) == 1 ? JSONLayout.indented(payload) : payload
       write(String(decoding: text, as: UTF8.self) + "\n", to: STDOUT_FILENO)
-      return isStopped(payload) ? ExitStatus.tryAgain : 0
+      return isStopped(payload, action) ? ExitStatus.tryAgain : 0
     case .failure(let text):
       let error = (try? JSONValue(parsing: text)) ?? .null
       if json {
@@ -118,7 +130,7 @@ struct ExecCommand: ParsableCommand {
   }
 
   /// A sync that somebody else has stopped is not done.
-  private func isStopped(_ payload: [UInt8]) -> Bool {
+  private func isStopped(_ payload: [UInt8], _ action: String) -> Bool {
     guard ["syncDown", "syncUp", "reSync"].contains(action) else { return false }
     return (try? JSONValue(parsing: payload))?["status"]?.stringValue == "STOPPED"
   }

@@ -1,79 +1,84 @@
 import ArgumentParser
 import Glibc
 import JSON
-import SandboxOrg
 
-/// What `--fault` and `--faults` say, read before anything is started.
-struct FaultOptions {
-  let words: [String]
-  let file: String?
+#if Sandbox
+  import SandboxOrg
 
-  /// - Throws: A validation error that names the option, the field and what is right there.
-  func rules() throws -> [FaultRule] {
-    var rules: [FaultRule] = []
-    if let file { rules += try Self.rules(inFile: file) }
-    for text in words { rules.append(try Self.reading("--fault '\(text)'") { try FaultRule(text: text, kinds: FaultKind.all) }) }
-    for rule in rules { try Self.reading("--fault") { try rule.check(FaultKind.all) } }
-    return rules
-  }
+  /// What `--fault` and `--faults` say, read before anything is started.
+  struct FaultOptions {
+    let words: [String]
+    let file: String?
 
-  private static func rules(inFile path: String) throws -> [FaultRule] {
-    guard let bytes = contents(of: path) else {
-      throw ValidationError("--faults \(path): \(String(cString: strerror(errno)))")
+    /// - Throws: A validation error that names the option, the field and what is right there.
+    func rules() throws -> [FaultRule] {
+      var rules: [FaultRule] = []
+      if let file { rules += try Self.rules(inFile: file) }
+      for text in words {
+        rules.append(try Self.reading("--fault '\(text)'") { try FaultRule(text: text, kinds: FaultKind.all) })
+      }
+      for rule in rules { try Self.reading("--fault") { try rule.check(FaultKind.all) } }
+      return rules
     }
-    let value: JSONValue
-    do {
-      value = try JSONValue(parsing: bytes)
-    } catch {
-      let place = error.position(in: bytes)
-      throw ValidationError("--faults \(path): \(error.message) in line \(place.line), column \(place.column)")
-    }
-    guard let list = value.arrayValue ?? value["rules"]?.arrayValue else {
-      throw ValidationError("--faults \(path): must hold an array of rules")
-    }
-    return try list.enumerated().map { index, rule in
-      try reading("--faults \(path): rule \(index + 1)") {
-        let rule = try FaultRule(json: rule)
-        try rule.check(FaultKind.all)
-        return rule
+
+    private static func rules(inFile path: String) throws -> [FaultRule] {
+      guard let bytes = contents(of: path) else {
+        throw ValidationError("--faults \(path): \(String(cString: strerror(errno)))")
+      }
+      let value: JSONValue
+      do {
+        value = try JSONValue(parsing: bytes)
+      } catch {
+        let place = error.position(in: bytes)
+        throw ValidationError("--faults \(path): \(error.message) in line \(place.line), column \(place.column)")
+      }
+      guard let list = value.arrayValue ?? value["rules"]?.arrayValue else {
+        throw ValidationError("--faults \(path): must hold an array of rules")
+      }
+      return try list.enumerated().map { index, rule in
+        try reading("--faults \(path): rule \(index + 1)") {
+          let rule = try FaultRule(json: rule)
+          try rule.check(FaultKind.all)
+          return rule
+        }
       }
     }
-  }
 
-  private static func reading<T>(_ what: String, _ body: () throws -> T) throws -> T {
-    do {
-      return try body()
-    } catch let error as SandboxError {
-      throw ValidationError("\(what): \(error.message)")
-    }
-  }
-
-  private static func contents(of path: String) -> [UInt8]? {
-    guard let file = fopen(path, "r") else { return nil }
-    defer { fclose(file) }
-    var bytes: [UInt8] = []
-    var buffer = [UInt8](repeating: 0, count: 65_536)
-    while true {
-      let count = fread(&buffer, 1, buffer.count, file)
-      if count == 0 { return ferror(file) == 0 ? bytes : nil }
-      bytes += buffer[..<count]
-    }
-  }
-
-  /// Every kind with what it takes.
-  static func help() -> String {
-    var lines = [
-      "A rule is a kind and then words: its parameters;",
-      "when (one of nth=3, nth=2,5, every=4, first=2, after=2, probability=0.2);",
-      "which requests (path=/services/data/**, method=GET, host=, session=, contains=); how often at most (times=1).", "",
-    ]
-    for kind in FaultKind.all {
-      lines.append("\(kind.name): \(kind.summary)")
-      lines += kind.parameters.map { parameter in
-        let fallback = parameter.fallback.isNull ? "" : " (default \(parameter.fallback.text))"
-        return "    \(parameter.name): \(parameter.meaning); \(parameter.allowed)\(fallback)"
+    private static func reading<T>(_ what: String, _ body: () throws -> T) throws -> T {
+      do {
+        return try body()
+      } catch let error as SandboxError {
+        throw ValidationError("\(what): \(error.message)")
       }
     }
-    return lines.joined(separator: "\n") + "\n"
+
+    private static func contents(of path: String) -> [UInt8]? {
+      guard let file = fopen(path, "r") else { return nil }
+      defer { fclose(file) }
+      var bytes: [UInt8] = []
+      var buffer = [UInt8](repeating: 0, count: 65_536)
+      while true {
+        let count = fread(&buffer, 1, buffer.count, file)
+        if count == 0 { return ferror(file) == 0 ? bytes : nil }
+        bytes += buffer[..<count]
+      }
+    }
+
+    /// Every kind with what it takes.
+    static func help() -> String {
+      var lines = [
+        "A rule is a kind and then words: its parameters;",
+        "when (one of nth=3, nth=2,5, every=4, first=2, after=2, probability=0.2);",
+        "which requests (path=/services/data/**, method=GET, host=, session=, contains=); how often at most (times=1).", "",
+      ]
+      for kind in FaultKind.all {
+        lines.append("\(kind.name): \(kind.summary)")
+        lines += kind.parameters.map { parameter in
+          let fallback = parameter.fallback.isNull ? "" : " (default \(parameter.fallback.text))"
+          return "    \(parameter.name): \(parameter.meaning); \(parameter.allowed)\(fallback)"
+        }
+      }
+      return lines.joined(separator: "\n") + "\n"
+    }
   }
-}
+#endif

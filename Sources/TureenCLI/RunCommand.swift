@@ -9,8 +9,12 @@ struct RunCommand: ParsableCommand {
     commandName: "run",
     abstract: "Runs a script until nothing it started is pending.",
     discussion: """
-      Reads bootconfig.json, userstore.json, globalstore.json, usersyncs.json and globalsyncs.json beside the script. Without \
-      another choice the script talks to a sandbox org that is started for it and keeps its data under the home.
+      Reads bootconfig.json, userstore.json, globalstore.json, usersyncs.json and globalsyncs.json beside the script; require \
+      looks for modules there first. Without another choice the script talks to the sandbox org that tureen sandbox serves \
+      under the same home, else to one that is started for it and keeps its data under the home.
+
+      With --json stdout holds nothing but the events, a line of JSON each: what the script and programs it runs print goes to \
+      stderr.
 
       Signing in to another org: name its address with --org or $TUREEN_ORG, and give the secrets in a JSON file \
       ($TUREEN_CREDENTIALS) or in $TUREEN_CLIENT_ID, $TUREEN_CLIENT_SECRET, $TUREEN_USERNAME and $TUREEN_PASSWORD. \
@@ -25,12 +29,13 @@ struct RunCommand: ParsableCommand {
         77   the script reached one of its limits; the message says which and where
         78   a configuration file is wrong; the message names file, line and key
         130  interrupted: syncs were stopped at a page boundary and saved as STOPPED. A script that does not come back to
-             the host within half a second after Ctrl-C is broken off, with a traceback; a second Ctrl-C ends at once
+             the host within half a second after Ctrl-C is broken off, with a traceback; a second Ctrl-C ends at once.
+             SIGTERM is the same, and ends at once after two seconds
       """)
 
   @OptionGroup var place: HostOptions
 
-  @Flag(help: "Print each sync event as one line of JSON on stdout, and no progress bar.")
+  @Flag(help: "Print each sync event as one line of JSON on stdout, what the script prints on stderr, and no progress bar.")
   var json = false
 
   @Flag(help: "No progress bar.")
@@ -50,7 +55,7 @@ struct RunCommand: ParsableCommand {
       complain("\(script): \(String(cString: strerror(errno)))")
       throw ExitCode(ExitStatus.scriptNotFound)
     }
-    let display = SyncDisplay(style: json ? .json : quiet ? .none : .progress)
+    let display = SyncDisplay(style: json ? .json(try StandardOutput.setApart()) : quiet ? .none : .progress)
     let (host, sandbox) = try place.prepare(configDirectory: folder) { $0.isRestricted = limits.restricted }
     let status = try runScript(ObservedHost(host, display: display), host, display)
     sandbox.stop()
@@ -67,7 +72,9 @@ struct RunCommand: ParsableCommand {
   private func runScript(_ observed: ObservedHost, _ host: Host, _ display: SyncDisplay) throws -> Int32 {
     let state: ScriptState
     do {
-      state = try ScriptState(host: observed, limits: limits.values)
+      state = try ModulePath.preferring(folder) { () throws(BridgeError) in
+        try ScriptState(host: observed, limits: limits.values)
+      }
     } catch {
       complain(error.message)
       return error.code == BridgeError.Code.memoryLimit.rawValue ? ExitStatus.limitReached : ExitStatus.scriptFailed

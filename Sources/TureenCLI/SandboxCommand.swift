@@ -2,162 +2,195 @@ import ArgumentParser
 import Dispatch
 import Glibc
 import JSON
-import SandboxOrg
 import Tureen
 
-struct SandboxCommand: ParsableCommand {
-  static let configuration = CommandConfiguration(
-    commandName: "sandbox",
-    abstract: "Serves a sandbox org on this machine until interrupted.",
-    discussion: """
-      The org answers as a Salesforce org does, on 127.0.0.1 unless told otherwise. What is needed to sign in is printed, \
-      and written to sandbox/credentials.json under the home, where scripts that choose the org 'sandbox' find it; not \
-      with --tls: scripts then sign in by address, with $TUREEN_CA_FILE.
-      """)
+#if Sandbox
+  import SandboxOrg
 
-  @Option(help: "Where the org's data and credentials are kept.")
-  var home: String?
+  struct SandboxCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+      commandName: "sandbox",
+      abstract: "Serves a sandbox org on this machine until interrupted.",
+      discussion: """
+        The org answers as a Salesforce org does, on 127.0.0.1 unless told otherwise. What is needed to sign in is printed, \
+        and written to sandbox/credentials.json under the home, where scripts that choose the org 'sandbox' find it; not \
+        with --tls: scripts then sign in by address, with $TUREEN_CA_FILE. While it runs, tureen run and tureen exec under \
+        the same home use it.
 
-  @Option(help: "The port; 0 takes a free one.")
-  var port = 0
+        Exit status:
+          0    interrupted
+          64   wrong usage
+          69   it cannot be started: the port is in use, or another one is served under this home; the message says which
+        """)
 
-  @Option(help: "A database file for the org instead of the one under the home.")
-  var data: String?
+    @Option(help: "Where the org's data and credentials are kept.")
+    var home: String?
 
-  @Option(help: "Contacts to make up for a new org.")
-  var contacts: Int?
+    @Option(help: "The port; 0 takes a free one.")
+    var port = 0
 
-  @Option(help: "Accounts to make up for a new org.")
-  var accounts: Int?
+    @Option(help: "A database file for the org instead of the one under the home.")
+    var data: String?
 
-  @Option(
-    help: "A JSON file of objects, fields and rules beside the standard ones; an org remembers it.", completion: .file())
-  var schema: String?
+    @Option(help: "Contacts to make up for a new org.")
+    var contacts: Int?
 
-  @Option(
-    help: ArgumentHelp(
-      "A JSON or CSV file of records for a new org. May be given several times; an org that exists is left as it is."),
-    completion: .file())
-  var seed: [String] = []
+    @Option(help: "Accounts to make up for a new org.")
+    var accounts: Int?
 
-  @Option(help: "A JSON file with users and clients that may sign in, beside the ones made up.")
-  var signIn: String?
+    @Option(
+      help: "A JSON file of objects, fields and rules beside the standard ones; an org remembers it.", completion: .file())
+    var schema: String?
 
-  @Flag(help: "Serves https with a certificate of its own; clients trust it through the file that is printed.")
-  var tls = false
+    @Option(
+      help: ArgumentHelp(
+        "A JSON or CSV file of records for a new org. May be given several times; an org that exists is left as it is."),
+      completion: .file())
+    var seed: [String] = []
 
-  @Option(name: .customLong("tls-cert"), help: "A PEM file with a certificate and its chain, to serve https with.")
-  var tlsCertificate: String?
+    @Option(help: "A JSON file with users and clients that may sign in, beside the ones made up.")
+    var signIn: String?
 
-  @Option(name: .customLong("tls-key"), help: "The PEM file with the key of --tls-cert.")
-  var tlsKey: String?
+    @Flag(help: "Serves https with a certificate of its own; clients trust it through the file that is printed.")
+    var tls = false
 
-  @Option(help: "The address to listen on; other machines reach it only with --allow-remote as well.")
-  var host = "127.0.0.1"
+    @Option(name: .customLong("tls-cert"), help: "A PEM file with a certificate and its chain, to serve https with.")
+    var tlsCertificate: String?
 
-  @Flag(help: "Lets --host be an address that other machines reach.")
-  var allowRemote = false
+    @Option(name: .customLong("tls-key"), help: "The PEM file with the key of --tls-cert.")
+    var tlsKey: String?
 
-  @Option(
-    help: ArgumentHelp(
-      "A fault, such as 'unavailable retryAfter=2 nth=3 path=/services/data/**'; --fault help lists the kinds.",
-      valueName: "rule"))
-  var fault: [String] = []
+    @Option(help: "The address to listen on; other machines reach it only with --allow-remote as well.")
+    var host = "127.0.0.1"
 
-  @Option(help: "A JSON file with an array of fault rules.")
-  var faults: String?
+    @Flag(help: "Lets --host be an address that other machines reach.")
+    var allowRemote = false
 
-  @Option(help: "The number that chance in faults comes from.")
-  var faultSeed: UInt64 = 1
+    @Option(
+      help: ArgumentHelp(
+        "A fault, such as 'unavailable retryAfter=2 nth=3 path=/services/data/**'; --fault help lists the kinds.",
+        valueName: "rule"))
+    var fault: [String] = []
 
-  @Option(help: "A file that gets a line of JSON for each request.")
-  var log: String?
+    @Option(help: "A JSON file with an array of fault rules.")
+    var faults: String?
 
-  @Option(help: ArgumentHelp("Data calls in 24 hours, after which calls are refused with 403.", valueName: "count"))
-  var dailyCalls = 15_000
+    @Option(help: "The number that chance in faults comes from.")
+    var faultSeed: UInt64 = 1
 
-  @Option(
-    help: ArgumentHelp(
-      "Lets web pages from this origin call the org, such as https://*.example.org; those of this machine always may.",
-      valueName: "origin"))
-  var corsOrigin: [String] = []
+    @Option(help: "A file that gets a line of JSON for each request.")
+    var log: String?
 
-  func validate() throws {
-    guard (tlsCertificate == nil) == (tlsKey == nil) else {
-      throw ValidationError("--tls-cert and --tls-key go together")
+    @Option(help: ArgumentHelp("Data calls in 24 hours, after which calls are refused with 403.", valueName: "count"))
+    var dailyCalls = 15_000
+
+    @Option(
+      help: ArgumentHelp(
+        "Lets web pages from this origin call the org, such as https://*.example.org; those of this machine always may.",
+        valueName: "origin"))
+    var corsOrigin: [String] = []
+
+    func validate() throws {
+      guard (tlsCertificate == nil) == (tlsKey == nil) else {
+        throw ValidationError("--tls-cert and --tls-key go together")
+      }
+      guard dailyCalls > 0 else { throw ValidationError("--daily-calls must be above 0") }
+      guard (0...65535).contains(port) else { throw ValidationError("--port must be between 0 and 65535") }
+      for count in [contacts, accounts].compactMap({ $0 }) where !(0...5_000_000).contains(count) {
+        throw ValidationError("--contacts and --accounts must be between 0 and 5000000")
+      }
     }
-    guard dailyCalls > 0 else { throw ValidationError("--daily-calls must be above 0") }
-    guard (0...65535).contains(port) else { throw ValidationError("--port must be between 0 and 65535") }
-    for count in [contacts, accounts].compactMap({ $0 }) where !(0...5_000_000).contains(count) {
-      throw ValidationError("--contacts and --accounts must be between 0 and 5000000")
+
+    func run() throws {
+      guard fault != ["help"] else { return write(FaultOptions.help(), to: STDOUT_FILENO) }
+      let rules = try FaultOptions(words: fault, file: faults).rules()
+      let home = HostSettings.resolvedHome(home)
+      var configuration = SandboxConfiguration()
+      configuration.port = port
+      configuration.host = host
+      configuration.allowsRemote = allowRemote
+      configuration.logPath = log
+      configuration.dailyCalls = dailyCalls
+      configuration.corsOrigins = corsOrigin
+      if contacts != nil || accounts != nil {
+        configuration.seed = .custom(accounts: accounts ?? 200, contacts: contacts ?? 5000)
+      }
+      let files = SandboxFiles.schemaAndSeeds(home: home)
+      configuration.schemaPath = schema ?? files.schema
+      configuration.seedPaths = seed.isEmpty ? files.seeds : seed
+      if !configuration.seedPaths.isEmpty, contacts == nil, accounts == nil { configuration.seed = .none }
+      let server: SandboxServer, place: ServedSandbox.Place
+      do {
+        place = try ServedSandbox.Place(home: home)
+        if let signIn {
+          configuration.signIn = try SandboxSignInData(file: signIn)
+        }
+        if let tlsCertificate, let tlsKey {
+          configuration.tls = .files(certificate: tlsCertificate, key: tlsKey)
+        } else if tls {
+          configuration.tls = .generated(folder: try SandboxFiles.certificates(home: home))
+        }
+        configuration.databasePath = try data ?? SandboxFiles.database(home: home)
+        server = try waitFor { [configuration] in try await SandboxServer.start(configuration) }
+        server.faults.reset(seed: faultSeed)
+        try server.faults.add(rules)
+      } catch let error as ServedSandbox.Place.Taken {
+        complain(
+          "the sandbox org cannot be started: process \(error.processId) serves one under \(home) already; end that one first, or "
+            + "give this one another home with --home")
+        throw ExitCode(ExitStatus.unavailable)
+      } catch {
+        complain("the sandbox org cannot be started: \((error as? SandboxError)?.message ?? "\(error)")")
+        throw ExitCode(ExitStatus.unavailable)
+      }
+      try announce(server, home, place)
+      let interrupted = DispatchSemaphore(value: 0)
+      let watch = InterruptWatch(endsAfterTerm: false) { interrupted.signal() }
+      interrupted.wait()
+      withExtendedLifetime(watch) {}
+      place.withdraw()
+      SandboxFiles.forgetCredentials(home: home, of: server.url)
+      try waitFor { await server.stop() }
+      withExtendedLifetime(place) {}
+    }
+
+    /// Others find the org from here on; then the person is told.
+    private func announce(_ server: SandboxServer, _ home: String, _ place: ServedSandbox.Place) throws {
+      let access = server.credentials()
+      var lines = [
+        "Sandbox org at \(server.url)", "  username       \(access.username)", "  password       \(access.password)",
+        "  client id      \(access.clientId)", "  client secret  \(access.clientSecret)",
+        "  control token  \(server.controlToken)",
+      ]
+      if let authority = server.certificateAuthorityPath {
+        lines.append("Certificate to trust (curl --cacert, REQUESTS_CA_BUNDLE, TUREEN_CA_FILE): \(authority)")
+      } else {
+        let path = try SandboxFiles.keepCredentials(
+          home: home,
+          [
+            "loginUrl": .string(access.loginURL), "clientId": .string(access.clientId),
+            "clientSecret": .string(access.clientSecret), "username": .string(access.username),
+            "password": .string(access.password),
+          ])
+        lines.append("Credentials for scripts: \(path)")
+      }
+      place.announce(
+        ServedSandbox(url: server.url, controlToken: server.controlToken, authority: server.certificateAuthorityPath))
+      lines.append("Ctrl-C ends it.")
+      write(lines.joined(separator: "\n") + "\n", to: STDOUT_FILENO)
     }
   }
+#else
+  /// There to say why it is not there.
+  struct SandboxCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+      commandName: "sandbox", abstract: "Not in this build.", shouldDisplay: false)
 
-  func run() throws {
-    guard fault != ["help"] else { return write(FaultOptions.help(), to: STDOUT_FILENO) }
-    let rules = try FaultOptions(words: fault, file: faults).rules()
-    let home = HostSettings.resolvedHome(home)
-    var configuration = SandboxConfiguration()
-    configuration.port = port
-    configuration.host = host
-    configuration.allowsRemote = allowRemote
-    configuration.logPath = log
-    configuration.dailyCalls = dailyCalls
-    configuration.corsOrigins = corsOrigin
-    if contacts != nil || accounts != nil {
-      configuration.seed = .custom(accounts: accounts ?? 200, contacts: contacts ?? 5000)
-    }
-    let files = SandboxFiles.schemaAndSeeds(home: home)
-    configuration.schemaPath = schema ?? files.schema
-    configuration.seedPaths = seed.isEmpty ? files.seeds : seed
-    if !configuration.seedPaths.isEmpty, contacts == nil, accounts == nil { configuration.seed = .none }
-    let server: SandboxServer
-    do {
-      if let signIn {
-        configuration.signIn = try SandboxSignInData(file: signIn)
-      }
-      if let tlsCertificate, let tlsKey {
-        configuration.tls = .files(certificate: tlsCertificate, key: tlsKey)
-      } else if tls {
-        configuration.tls = .generated(folder: try SandboxFiles.certificates(home: home))
-      }
-      configuration.databasePath = try data ?? SandboxFiles.database(home: home)
-      server = try waitFor { [configuration] in try await SandboxServer.start(configuration) }
-      server.faults.reset(seed: faultSeed)
-      try server.faults.add(rules)
-    } catch {
-      complain("the sandbox org cannot be started: \(error)")
+    @Argument(parsing: .allUnrecognized) var rest: [String] = []
+
+    func run() throws {
+      complain("this build of tureen holds no sandbox org: build it with the package trait Sandbox, which is on by default")
       throw ExitCode(ExitStatus.unavailable)
     }
-    try announce(server, home)
-    let interrupted = DispatchSemaphore(value: 0)
-    let watch = InterruptWatch { interrupted.signal() }
-    interrupted.wait()
-    withExtendedLifetime(watch) {}
-    SandboxFiles.forgetCredentials(home: home, of: server.url)
-    try waitFor { await server.stop() }
   }
-
-  private func announce(_ server: SandboxServer, _ home: String) throws {
-    let access = server.credentials()
-    var lines = [
-      "Sandbox org at \(server.url)", "  username       \(access.username)", "  password       \(access.password)",
-      "  client id      \(access.clientId)", "  client secret  \(access.clientSecret)",
-      "  control token  \(server.controlToken)",
-    ]
-    if let authority = server.certificateAuthorityPath {
-      lines.append("Certificate to trust (curl --cacert, REQUESTS_CA_BUNDLE, TUREEN_CA_FILE): \(authority)")
-    } else {
-      let path = try SandboxFiles.keepCredentials(
-        home: home,
-        [
-          "loginUrl": .string(access.loginURL), "clientId": .string(access.clientId),
-          "clientSecret": .string(access.clientSecret), "username": .string(access.username),
-          "password": .string(access.password),
-        ])
-      lines.append("Credentials for scripts: \(path)")
-    }
-    lines.append("Ctrl-C ends it.")
-    write(lines.joined(separator: "\n") + "\n", to: STDOUT_FILENO)
-  }
-}
+#endif

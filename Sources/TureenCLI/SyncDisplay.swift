@@ -5,16 +5,16 @@ import LuaBridge
 import Support
 import Synchronization
 
-/// The C library locks it for each call.
-private nonisolated(unsafe) let standardOutput = fdopen(STDOUT_FILENO, "w")
-private nonisolated(unsafe) let standardError = fdopen(STDERR_FILENO, "w")
-
-/// Shows running syncs: a bar on a terminal's stderr, JSON lines on stdout or stderr, or nothing. Any thread.
+/// Shows running syncs: a bar on a terminal's stderr, JSON lines, or nothing. Any thread.
 ///
 /// The bar appears once a sync has taken half a second, and is drawn only while the script waits: what the script prints is
 /// never written into it.
 final class SyncDisplay: Sendable {
-  enum Style: Sendable { case none, progress, json, jsonOnError }
+  enum Style: Sendable, Equatable {
+    case none, progress
+    /// To this descriptor.
+    case json(Int32)
+  }
 
   private struct Sync {
     var title: String
@@ -79,22 +79,18 @@ final class SyncDisplay: Sendable {
   func show(_ update: SyncUpdate, _ store: StoreReference) {
     switch style {
     case .none: break
-    case .json: printLine(update, store, to: standardOutput)
-    case .jsonOnError: printLine(update, store, to: standardError)
+    case .json(let descriptor): printLine(update, store, to: descriptor)
     case .progress: note(update)
     }
   }
 
-  private func printLine(_ update: SyncUpdate, _ store: StoreReference, to file: UnsafeMutablePointer<FILE>?) {
+  private func printLine(_ update: SyncUpdate, _ store: StoreReference, to descriptor: Int32) {
     guard var detail = (try? JSONValue(parsing: update.state))?.objectValue else { return }
     detail["isGlobalStore"] = .bool(store.isGlobal)
     detail["storeName"] = .string(store.name)
     let line: JSONObject = ["event": "sync", "detail": .object(detail)]
-    state.withLock { _ in
-      // Through the C library's buffer, as the script's own print: so lines stay whole and in order.
-      fputs(line.text + "\n", file)
-      fflush(file)
-    }
+    // One line whole, then the next.
+    state.withLock { _ in write(line.text + "\n", to: descriptor) }
   }
 
   private func note(_ update: SyncUpdate) {

@@ -1,5 +1,6 @@
 import ArgumentParser
 import Glibc
+import JSON
 import SmartStore
 import Tureen
 
@@ -8,6 +9,7 @@ import Tureen
 struct TureenCommand: ParsableCommand {
   static func main() {
     LogSetup.standardError()
+    checkBeforehand(Array(CommandLine.arguments.dropFirst()))
     signal(SIGPIPE, SIG_IGN)  // what nobody reads any more is dropped, not the command
     Store.ownProcess()
     main(nil)
@@ -18,12 +20,45 @@ struct TureenCommand: ParsableCommand {
     abstract: "Runs Lua scripts that sync records with an org and keep them offline.",
     discussion: """
       The home holds stores, sessions and the sandbox org: --home, else $TUREEN_HOME, else $XDG_DATA_HOME/tureen, else \
-      ~/.local/share/tureen. $TUREEN_LOG (debug, info, warning, error) chooses what is logged on stderr.
+      ~/.local/share/tureen. $TUREEN_LOG chooses what is logged on stderr: debug, info (a line for each sync that ended), \
+      notice, warning, error, critical.
       """,
     version: Tureen.version,
     subcommands: [
       RunCommand.self, ExecCommand.self, ReplCommand.self, SandboxCommand.self, StoreCommand.self, VersionCommand.self,
     ])
+}
+
+extension TureenCommand {
+  /// What is wrong before any command looks at its own options: ends the process then.
+  private static func checkBeforehand(_ arguments: [String]) {
+    if let problem = unknownCommand(arguments) {
+      complain(problem)
+      _exit(ExitStatus.usage)
+    }
+    do {
+      try LogSetup.check()
+    } catch {
+      complain("\(error)")
+      _exit(ExitStatus.configuration)
+    }
+  }
+
+  /// A word where a command belongs that is none: the parser would speak of unexpected arguments.
+  static func unknownCommand(_ arguments: [String]) -> String? {
+    var command: any ParsableCommand.Type = TureenCommand.self, path = "tureen"
+    for word in arguments {
+      let known = command.configuration.subcommands
+      guard !known.isEmpty, !word.hasPrefix("-"), word != "help" else { return nil }
+      let names = known.compactMap { $0.configuration.commandName }
+      guard let next = known.first(where: { $0.configuration.commandName == word }) else {
+        return "unknown command '\(word)'\(NearestName.hint(for: word, among: names)) (\(path) --help tells what each does)"
+      }
+      command = next
+      path += " \(word)"
+    }
+    return nil
+  }
 }
 
 struct VersionCommand: ParsableCommand {

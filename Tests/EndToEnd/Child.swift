@@ -67,6 +67,14 @@ final class Child: @unchecked Sendable {  // all mutable state is touched with `
     }
   }
 
+  /// Gives the child's terminal another width.
+  func resize(columns: UInt16) {
+    lock.withLock {
+      var size = winsize(ws_row: 40, ws_col: columns, ws_xpixel: 0, ws_ypixel: 0)
+      _ = ioctl(keyboard, UInt(TIOCSWINSZ), &size)
+    }
+  }
+
   deinit { if status == nil { kill(id, SIGKILL) } }
 
   /// Nothing happens when it has ended: its number may be another's by then.

@@ -49,6 +49,9 @@ import Testing
   @Test(arguments: [
     (["smartstore", "pgSoupExists", "{"], "JSON"), (["smartstore", "pgSoupExists", "[1]"], "object"),
     (["smartstore", "pgFly", "{}"], "unknownAction"), (["nothing", "pgFly"], "unknownService"),
+    (["smartstroe", "pgSoupExists"], "did you mean 'com.salesforce.smartstore'?"), ([], "<service>"),
+    (["smartstore", "pgQueryZoup"], "did you mean 'pgQuerySoup'?"), (["--list", "smartstroe"], "did you mean 'smartstore'?"),
+    (["smartstore", "pgSoupExists", #"{"soupName":"x","storename":"y"}"#], "did you mean 'storeName'?"),
     (["smartstore", "pgSoupExists", "{}"], "soupName"), (["smartstore"], "<action>"),
     (["smartstore", "pgObserve"], "tureen run"),
   ])
@@ -56,6 +59,23 @@ import Testing
     let ended = try await Workplace().run(Built.tureen, ["exec"] + arguments)
     #expect(ended.status == 64 && ended.output == "")
     #expect(ended.errors.contains(named), "\(ended.errors)")
+  }
+
+  @Test func exec_list_showsServicesActionsAndWhatTheyTake() async throws {
+    let place = try Workplace()
+    let all = try await exec(place, "--list")
+    #expect(all.status == 0 && all.errors == "")
+    for text in [
+      "smartstore  (com.salesforce.smartstore)\n", "  pgQuerySoup  soupName querySpec\n", "  reSync  [syncId] [syncName]\n",
+      "keyvalue  (tureen.keyvalue)\n", "      Runs a saved sync again",
+    ] { #expect(all.output.contains(text), "\(text) is missing in \(all.output)") }
+    let one = try await exec(place, "--list", "keyvalue")
+    #expect(one.status == 0 && one.output.contains("kvPut  name key value [isBase64]") && !one.output.contains("pgQuerySoup"))
+  }
+
+  @Test func exec_actionByItsLuaName_isFound() async throws {
+    let ended = try await exec(Workplace(), "smartstore", "soupExists", #"{"soupName":"x"}"#)
+    #expect(ended.status == 0 && ended.output == "false\n", "\(ended)")
   }
 
   @Test func exec_failedCall_is1AndSaysWhyAsTextOrJSON() async throws {

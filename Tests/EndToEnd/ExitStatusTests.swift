@@ -1,11 +1,14 @@
 import Foundation
+import JSON
 import Testing
 
 /// What a shell sees: the exit status, and on stderr why.
 @Suite struct ExitStatusTests {
   @Test(arguments: [
     (["run"], "<script>"), (["run", "--colour", "x.lua"], "--colour"), (["sandbox", "--port", "99999"], "--port"),
-    (["walk"], "walk"),
+    (["walk"], "unknown command 'walk'; known: run, exec, repl, sandbox, store, version"),
+    (["rum", "x.lua"], "unknown command 'rum'; did you mean 'run'?"),
+    (["store", "reky"], "unknown command 'reky'; did you mean 'rekey'?"),
   ])
   func command_wrongUsage_is64AndNamesIt(arguments: [String], named: String) async throws {
     let ended = try await Workplace().run(Built.tureen, arguments)
@@ -17,6 +20,62 @@ import Testing
     let ended = try await Workplace().run(Built.tureen, ["version"])
     #expect(ended.status == 0)
     #expect(ended.output.hasPrefix("tureen "))
+  }
+
+  @Test(arguments: [["run", "x.lua"], ["sandbox"], ["version"], ["exec", "smartstore", "getAllStores"]])
+  func command_unknownLogLevel_is78(arguments: [String]) async throws {
+    let ended = try await Workplace().run(Built.tureen, arguments, environment: ["TUREEN_LOG": "inof"])
+    #expect(ended.status == 78 && ended.output == "")
+    #expect(ended.errors == "tureen: TUREEN_LOG: 'inof' is not a level; did you mean 'info'?\n")
+  }
+
+  @Test func run_logLevelInfo_logsALineForEachSync() async throws {
+    let place = try Workplace()
+    let script = try place.write(
+      """
+      local tureen = require "tureen"
+      tureen.smartstore.registerSoup("c", { { path = "Id", type = "string" } })
+      local target = { type = "soql", query = "SELECT Id FROM Contact LIMIT 5" }
+      tureen.mobilesync.syncDown(target, "c", {}, "first")
+      tureen.mobilesync.syncDown(target, "c", {}, "second")
+      """, to: "script.lua")
+    let ended = try await place.runScript(script, environment: ["TUREEN_LOG": "info"])
+    let lines = ended.errors.split(separator: "\n").filter { $0.contains("sync done") }
+    #expect(ended.status == 0 && lines.count == 2, "\(ended)")
+    #expect(
+      lines.contains { $0.contains("sync=first") && $0.contains("fetched=5") } && lines.contains { $0.contains("sync=second") })
+    #expect(try await place.runScript(script, environment: ["TUREEN_LOG": "notice"]).errors.contains("sync done") == false)
+  }
+
+  @Test func run_modulesBesideTheScript_areFoundFirst() async throws {
+    let place = try Workplace()
+    try FileManager.default.createDirectory(atPath: place.path + "/jobs/deep", withIntermediateDirectories: true)
+    try place.write("return 'elsewhere'", to: "helper.lua")
+    try place.write("return 'beside'", to: "jobs/helper.lua")
+    try place.write("return 'package'", to: "jobs/deep/init.lua")
+    let script = try place.write(
+      "print(require 'helper', require 'deep', (os.getenv 'LUA_PATH_5_4')) print(pcall(require, 'other'))", to: "jobs/script.lua")
+    let ended = try await place.runScript(script, environment: ["LUA_PATH": place.path + "/?.lua"])
+    #expect(ended.status == 0 && ended.output.hasPrefix("beside\tpackage\tnil\nfalse\t"), "\(ended)")
+    #expect(ended.output.contains("'\(place.path)/other.lua'"), "what the environment says counts, too: \(ended.output)")
+  }
+
+  @Test func run_json_keepsWhatTheScriptPrintsApart() async throws {
+    let place = try Workplace()
+    let script = try place.write(
+      """
+      local tureen = require "tureen"
+      print("from print")
+      io.write("from write\\n")
+      os.execute("echo from a program")
+      tureen.smartstore.registerSoup("c", { { path = "Id", type = "string" } })
+      tureen.mobilesync.syncDown({ type = "soql", query = "SELECT Id FROM Contact LIMIT 5" }, "c", {}, "down")
+      """, to: "script.lua")
+    let ended = try await place.runScript(script, options: ["--json"])
+    #expect(ended.status == 0)
+    let events = try ended.output.split(separator: "\n").map { try JSONValue(parsing: String($0)) }
+    #expect(events.count >= 2 && events.allSatisfy { $0["event"] == "sync" }, "\(ended.output)")
+    #expect(ended.errors == "from print\nfrom write\nfrom a program\n")
   }
 
   @Test func run_noSuchScript_is66() async throws {
@@ -113,6 +172,19 @@ import Testing
     ),
     ("globalstore.json", "{ \"soups\": [\n { \"soupName\": 5, \"indexes\": [] } ] }", 2, "soupName"),
     ("usersyncs.json", "{ \"syncs\": [\n { \"syncName\": \"a\", oops } ] }", 2, "JSON"),
+    (
+      "usersyncs.json",
+      """
+      {"syncs": [
+        {"syncName": "up", "syncType": "syncUp", "soupName": "c",
+         "target": {"createFieldList": ["Name"]}, "options": {"fieldlist": ["Name"]}}]}
+      """, 3, "'createFieldList' is not known here; did you mean 'createFieldlist'?"
+    ),
+    (
+      "globalsyncs.json",
+      "{\"syncs\": [{\"syncName\": \"d\", \"syncType\": \"syncDown\",\n\"soupName\": \"c\",\n"
+        + "\"target\": {\"type\": \"sqol\", \"query\": \"SELECT Id FROM Account\"}}]}", 3, "did you mean 'soql'?"
+    ),
   ])
   func run_wrongConfigurationFile_is78AndNamesFileLineAndKey(
     file: String, text: String, line: Int, key: String

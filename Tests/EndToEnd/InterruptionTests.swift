@@ -149,6 +149,26 @@ import Testing
     #expect(await child.ended().status == 130)
   }
 
+  /// Nothing of ours and no Lua runs there: a second signal nobody sends is not needed to end it.
+  @Test func terminate_scriptThatIsStuckInC_endsByItself() async throws {
+    let place = try Workplace()
+    #expect(mkfifo(place.path + "/nobody-writes", 0o600) == 0)
+    let script = try place.write("print('ready') io.stdout:flush() io.open('nobody-writes')", to: "script.lua")
+    let child = try place.startScript(script)
+    #expect(await child.prints("ready"))
+    child.send(SIGTERM)
+    #expect(await child.ended().status == 130)
+  }
+
+  @Test func terminate_inTheMiddle_exits130AndSavesStopped() async throws {
+    let place = try Workplace()
+    let org = try PagedOrg(holdsFrom: 2)
+    let child = try await startAndWait(place, org)
+    child.send(SIGTERM)
+    let ended = await child.ended()
+    #expect(ended.status == 130 && ended.output.contains(#""status":"STOPPED""#), "\(ended)")
+  }
+
   @Test func kill_inTheMiddle_theNextRunCompletesTheSync() async throws {
     let place = try Workplace()
     let org = try PagedOrg(holdsFrom: 2)

@@ -16,7 +16,9 @@ import Testing
     ("1 + 1", "2\n"), ("x = 5\nx * 2, 'text'", "10\n\"text\"\n"), ("for i = 1, 2 do\n  print(i)\nend", "1\n2\n"),
     ("nil", "nil\n"), ("json.decode('[]'), json.decode('{}'), null", "{} (a list)\n{}\nnull\n"),
     ("{ 1, { a = true } }", "{ 1, { a = true } }\n"), ("'\\27[31m\\0'", "\"\\x1B[31m\\x00\"\n"),
-    ("{ { Id = 'a', Size = 5 }, { Id = 'bb', Size = 10, Note = 'x' } }", "Id  Note  Size\na            5\nbb  x       10\n"),
+    ("{ { Id = 'a', Size = 5 }, { Id = 'bb', Size = 10, Note = 'x' } }", "Id  Size  Note\na      5\nbb    10  x\n"),
+    ("r = { { Id = 'a', Size = 5, Note = 'x' } }\nr", "Id  Note  Size\na   x        5\n"),
+    ("r = { { Id = 'a', Size = 5, Note = 'x' } }\nr -- Size, Note", "Size  Note  Id\n   5  x     a\n"),
     ("return 7", "7\n"), ("", ""), ("await(smartstore.soupExists, 'c')", "false\n"),
     ("t = {} t.t = t\nt", "{ t = { … again } }\n"),
     ("sleep(1)", "true\n"),
@@ -82,6 +84,22 @@ import Testing
     #expect(await repl.prints("… "))
     repl.type("print('line ' .. i) end\r")
     #expect(await repl.prints("line 2\r\n", then: "> "))
+    repl.type("\u{4}")
+    #expect(await repl.ended().status == 0)
+  }
+
+  /// What was asked for is there, in a terminal that has no room for the rest; a wider one shows more.
+  @Test func repl_terminalThatChangesItsWidth_isFollowed() async throws {
+    let place = try Workplace()
+    let repl = try start(place, columns: 40)
+    #expect(await repl.prints("> "))
+    repl.type("t = {{ Alpha = ('a'):rep(15), Beta = ('b'):rep(15), Gamma = ('c'):rep(15) }} print('made')\r")
+    #expect(await repl.prints("made\r\n", then: "> "))
+    repl.type("t -- Gamma\r")
+    #expect(await repl.prints("ccccccccccccccc  aaaaaaaaaaaaaaa\r\n+ 1 fields: Beta\r\n", then: "> "))
+    repl.resize(columns: 120)
+    repl.type("t -- Beta\r")
+    #expect(await repl.prints("bbbbbbbbbbbbbbb  aaaaaaaaaaaaaaa  ccccccccccccccc\r\n", then: "> "))
     repl.type("\u{4}")
     #expect(await repl.ended().status == 0)
   }

@@ -48,6 +48,8 @@ function tests.test_config_misuse_raises()
     smartstore.soupExists, { storeName = 5 }, "contacts")
   raises("soupExists: argument 1 'storeConfig.isGlobalStore' must be a boolean, got string",
     smartstore.soupExists, { isGlobalStore = "yes" }, "contacts")
+  raises("soupExists: argument 1 'storeConfig' has the unknown key 'storename'; known: isGlobalStore, storeName",
+    smartstore.soupExists, { isGlobalStore = true, storename = "s" }, "contacts")
   raises("syncUp: argument 1 must not be null; leave the store config out or give one",
     mobilesync.syncUp, tureen.null, "contacts", {})
 end

@@ -40,6 +40,14 @@ function tests.test_callbacks_run_on_the_main_state()
   same(co(), "finished")
 end
 
+function tests.test_keys_of_the_models_libraries_are_taken()
+  local spec = { name = "s", features = {} }
+  tureen.exec(expect(), never(), "com.salesforce.smartstore", "pgRegisterSoup",
+    { soupName = "s", indexes = { { path = "a", type = "string" } }, soupSpec = spec, isGlobalStore = false })
+  tureen.exec(expect(), never(), "com.salesforce.sfaccountmanager", "switchToUser",
+    { userId = "u", orgId = "o", username = "x", loginServer = "https://example.org" })
+end
+
 function tests.test_unknown_names_and_bad_arguments_fail()
   local function code(wanted, message)
     return never(), expect(function(err)
@@ -54,15 +62,23 @@ function tests.test_unknown_names_and_bad_arguments_fail()
     tureen.exec(success, failure, ...)
   end
   local store = "com.salesforce.smartstore"
-  exec("unknownService", "unknown service 'com.salesforce.x'", "com.salesforce.x", "z", {})
+  exec("unknownService", "unknown service 'com.salesforce.smartstroe'; did you mean 'com.salesforce.smartstore'?",
+    "com.salesforce.smartstroe", "z", {})
   exec("unknownService", "unknown service 'x.y', or it has no action 'z'", "x.y", "z", {})
-  exec("unknownAction", "unknown action 'z' of service '" .. store .. "'", store, "z", {})
+  exec("unknownAction", "unknown action 'querySoup' of service '" .. store .. "'; did you mean 'pgQuerySoup'?", store,
+    "querySoup", {})
+  exec("unknownAction", "unknown action 'reSnc' of service 'com.salesforce.mobilesync'; did you mean 'reSync'?",
+    "com.salesforce.mobilesync", "reSnc", {})
   exec("invalidArguments", "argument 'soupName' is missing, expected a string", store, "pgSoupExists", {})
   exec("invalidArguments", "argument 'soupName' must be a string, got number", store, "pgSoupExists", { soupName = 1 })
   exec("invalidArguments", "argument 'isGlobalStore' must be a boolean, got string", store, "pgSoupExists",
     { soupName = "s", isGlobalStore = "x" })
   exec("invalidArguments", "argument 'indexes[2].type' is missing, expected a string", store, "pgRegisterSoup",
     { soupName = "s", indexes = { { path = "a", type = "string" }, { path = "b" } } })
+  exec("invalidArguments", "argument 'storename' is not known here; did you mean 'storeName'?", store, "pgSoupExists",
+    { soupName = "s", storename = "mine" })
+  exec("invalidArguments", "argument 'colour' is not known here; known: isGlobalStore, storeName, soupName", store,
+    "pgSoupExists", { soupName = "s", colour = "red" })
   exec("invalidArguments", "argument 'entryIds' is missing, expected it or 'querySpec'", store, "pgRemoveFromSoup",
     { soupName = "s" })
   exec("invalidArguments", "Neither syncId nor syncName were specified", "com.salesforce.mobilesync", "reSync",

@@ -68,7 +68,8 @@ import Testing
     #expect(throws: SyncError.duplicateName("one", .syncDown)) {
       try bench.manager.syncDown(target: SyncBench.accounts, soupName: "accounts", syncName: "one") { _ in }
     }
-    #expect(SyncError.duplicateName("one", .syncDown).message.contains("already a sync with name"))
+    let message = SyncError.duplicateName("one", .syncDown).message
+    #expect(message.contains("already a sync with name:one") && message.contains("reSync"))
     #expect(bench.manager.shared.withLock { $0.active.isEmpty })
     await bench.close()
   }

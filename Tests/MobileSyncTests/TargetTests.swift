@@ -228,7 +228,7 @@ import Testing
         ["type": "soql", "query": "select count( ) from Account"],
         "soql target: a query with GROUP BY or COUNT() brings no records that could be synced: select count( ) from Account"
       ),
-      (["type": "nonsense"], "unknown sync down target type: 'nonsense'"), (["type": "cache"], "Wrong target type: cache"),
+      (["type": "cache"], "Wrong target type: cache"),
     ] as [(JSONObject, String)])
   func make_wrongTarget_namesTheKey(target: JSONObject, message: String) {
     #expect(throws: SyncError(.invalidTarget, message)) { try TargetRegistry.down(target) }

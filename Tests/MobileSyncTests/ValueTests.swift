@@ -172,7 +172,10 @@ import Testing
   }
 
   @Test func up_unknownType_isRefused() {
-    #expect(throws: SyncError(.invalidTarget, "unknown sync up target type: 'carrier pigeon'")) {
+    #expect(
+      throws: SyncError(
+        .invalidTarget, "unknown sync up target type: 'carrier pigeon'; known: plain, collection, batch, parent_children, custom")
+    ) {
       try TargetRegistry.up(["type": "carrier pigeon"])
     }
     #expect(throws: SyncError.self) { try TargetRegistry.up(["androidImpl": "com.acme.Custom"]) }

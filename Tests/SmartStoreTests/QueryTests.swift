@@ -75,6 +75,8 @@ struct QueryTests {
     (#"{"queryType":"smart"}"#, "smartSql"), (#"{"queryType":"smart","smartSql":3}"#, "smartSql"),
     (#"{"queryType":"range","args":[1]}"#, "args"), (#"{"queryType":"smart","smartSql":"x","args":[[]]}"#, "args"),
     (#"{"queryType":"exact","indexPath":"a","matchKey":[]}"#, "matchKey"),
+    (#"{"queryType":"exact","indexpath":"a","matchKey":1}"#, "indexPath"),
+    (#"{"queryType":"range","orderpath":"a"}"#, "orderPath"),
     (#"{"queryType":"match","indexPath":"a","matchKey":""}"#, "matchKey"),
   ])
   func spec_bad_namesTheField(_ text: String, _ field: String) throws {

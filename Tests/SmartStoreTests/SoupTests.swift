@@ -76,6 +76,10 @@ struct SoupTests {
     #expect(message(#"[{"path":"a"}]"#)?.contains("'type'") == true)
     #expect(message(#"{}"#)?.contains("object") == true)
     #expect(message(#"[3]"#) != nil)
+    #expect(
+      message(#"[{"path":"a","Type":"string"}]"#) == "index spec 1: 'Type' is not known here; did you mean 'type'?")
+    #expect(message(#"[{"path":"a","type":"strng"}]"#)?.hasSuffix("; did you mean 'string'?") == true)
+    #expect(message(#"[{"path":"a","type":"string","columnName":"TABLE_1_0"}]"#) == nil)
   }
 
   @Test func remove_soup_takesEverythingWithIt() throws {

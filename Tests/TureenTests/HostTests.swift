@@ -81,7 +81,7 @@ func readFile(at path: String) throws -> String {
   }
 
   @Test(arguments: [
-    ("userstore.json", "{\n\"soups\": [],\n\"sops\": 1}", ":3: 'sops' is not known here"),
+    ("userstore.json", "{\n\"soups\": [],\n\"sops\": 1}", ":3: 'sops' is not known here; did you mean 'soups'?"),
     ("userstore.json", "{\"soups\": [\n{\"soupName\": \"a\" \"indexes\": []}]}", ":2:18: not valid JSON"),
     (
       "userstore.json", "{\"soups\": [{\"soupName\": \"a\",\n\"indexes\": [{\"path\": \"x\", \"type\": \"text\"}]}]}",
@@ -89,8 +89,48 @@ func readFile(at path: String) throws -> String {
     ),
     (
       "usersyncs.json", "{\"syncs\": [\n{\"syncName\": \"x\",\n\"syncTyp\": \"syncDown\"}]}",
-      ":3: 'syncTyp' of entry 1 (x) is not known"
+      ":3: entry 1 (x): 'syncTyp' is not known here; did you mean 'syncType'?"
     ),
+    (
+      "usersyncs.json",
+      """
+      {"syncs": [
+       {"syncName": "a", "syncType": "syncUp", "soupName": "s", "target": {}, "options": {"fieldlist": ["Id"]}},
+       {"syncName": "b", "syncType": "syncDown", "soupName": "s",
+        "target": {"type": "soql",
+          "query": "SELECT Id FROM Account", "maxbatchsize": 5}}]}
+      """, ":5: entry 2 (b): soql target: 'maxbatchsize' is not known here; did you mean 'maxBatchSize'?"
+    ),
+    (
+      "usersyncs.json",
+      """
+      {"syncs": [{"syncName": "b", "syncType": "syncDown", "soupName": "s",
+        "target": {"type": "soql", "query": "SELECT Id FROM Account"},
+        "options": {
+          "mergemode": "LEAVE_IF_CHANGED"}}]}
+      """, ":4: entry 1 (b): options: 'mergemode' is not known here; did you mean 'mergeMode'?"
+    ),
+    (
+      "globalsyncs.json",
+      """
+      {"syncs": [{"syncName": "b", "syncType": "syncDown", "soupName": "s",
+        "target": {"type": "soql",
+          "query": "FROM Account"}}]}
+      """, ":3: entry 1 (b): No field selected: FROM Account"
+    ),
+    (
+      "usersyncs.json",
+      """
+      {"syncs": [
+       {"syncName": "b", "syncType": "syncUp", "soupName": "s", "options": {"fieldlist": ["Id"]}},
+       {"syncName": "b", "syncType": "syncUp", "soupName": "s", "options": {"fieldlist": ["Id"]}}]}
+      """, ":3: entry 2 (b): the name is used twice"
+    ),
+    (
+      "userstore.json", "{\"soups\": [{\"soupName\": \"a\",\n\"indexes\": [\n{\"path\": \"x\", \"typ\": \"string\"}]}]}",
+      ":3: 'indexes' of soup 1 (a): index spec 1: 'typ' is not known here; did you mean 'type'?"
+    ),
+    ("userstore.json", "{\"soups\": [\n{\"soupname\": \"a\"}]}", ":2: 'soupname' of soup 1 is not known here"),
     (
       "globalstore.json",
       "{\"soups\": [\n{\"soupName\": \"a\", \"indexes\": [{\"path\": \"x\", \"type\": \"string\"}]},\n{\"indexes\": []}]}",
@@ -98,7 +138,7 @@ func readFile(at path: String) throws -> String {
     ),
     ("usersyncs.json", "{\"syncs\": {}}", ":1: 'syncs' must be an array"),
     ("bootconfig.json", "{\"isLocal\": \"yes\"}", ":1: 'isLocal' must be a boolean, not string"),
-    ("bootconfig.json", "{\n\"hom\": \"/x\"}", ":2: 'hom' is not known here"),
+    ("bootconfig.json", "{\n\"hom\": \"/x\"}", ":2: 'hom' is not known here; did you mean 'home'?"),
   ])
   func prepare_wrongFile_namesFileLineAndKey(file: String, text: String, expected: String) async throws {
     let runner = try await ScriptRunner(contacts: 0)

@@ -1,6 +1,8 @@
 import Foundation
 import JSON
 import LuaBridge
+import MobileSync
+import SmartStore
 import Testing
 import Tureen
 
@@ -20,6 +22,12 @@ import Tureen
 
   private static func json(_ path: String) throws -> JSONValue {
     try JSONValue(parsing: Array(Data(contentsOf: folder.appendingPathComponent(path))))
+  }
+
+  /// The keys that types.json lists are those that are known.
+  @Test(arguments: [("querySpec", QuerySpec.keys), ("soupIndexSpec", IndexSpec.keys), ("syncOptions", SyncOptions.keys)])
+  func types_keys_areThoseThatAreKnown(type: String, keys: KnownKeys) throws {
+    #expect(try Self.json("types.json")[type]?["fields"]?.objectValue?.keys.sorted() == keys.names.sorted())
   }
 
   /// The world of the examples: a soup with entries, two syncs before the one that is the third, a key-value store.

@@ -112,7 +112,15 @@ local function check(caller, position, param, value)
   return value
 end
 
+local CONFIG_KEYS = { isGlobalStore = true, storeName = true }
+
 local function config_from_table(caller, value)
+  for key in next, value do
+    if not CONFIG_KEYS[key] then
+      core.raise("invalidArguments", ("%s: argument 1 'storeConfig' has the unknown key '%s'; known: isGlobalStore, storeName")
+        :format(caller, tostring(key)))
+    end
+  end
   local is_global, name = rawget(value, "isGlobalStore"), rawget(value, "storeName")
   if is_global == nil or is_global == core.null then is_global = false end
   if name == core.null then name = nil end

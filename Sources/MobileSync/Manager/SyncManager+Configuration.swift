@@ -32,27 +32,12 @@ extension SyncManager {
   }
 
   private func setUp(_ entry: JSONValue, _ fileName: String) throws {
-    func text(_ key: String) throws -> String {
-      guard let value = entry[key]?.stringValue, !value.isEmpty else {
-        throw SyncError(.invalidArguments, "'\(key)' must be a string that is not empty")
-      }
-      return value
-    }
-    let name = try text("syncName"), soup = try text("soupName"), word = try text("syncType")
-    guard let type = SyncType(rawValue: word) else {
-      throw SyncError(.invalidArguments, "'syncType' must be syncDown or syncUp, got '\(word)'")
-    }
-    let target = try object(entry, "target"), options = try object(entry, "options")
-    if type == .syncDown, target == nil { throw SyncError(.invalidArguments, "'target' is missing") }
-    let new = try newState(type, target ?? [:], options, soup, name)
-    if let existing = try getSyncStatus(.name(name)) {
+    var new = try SyncDefinition(entry).state
+    if let existing = try getSyncStatus(.name(new.name ?? "")) {
       if !existing.hasDefinition(of: new) { try redefine(existing.id, as: new, fileName) }
       return
     }
-    switch type {
-    case .syncDown: try createSyncDown(target: target ?? [:], options: options, soupName: soup, syncName: name)
-    case .syncUp: try createSyncUp(target: target, options: options, soupName: soup, syncName: name)
-    }
+    try insert(&new)
   }
 
   /// Gives a stored sync another definition.
@@ -75,14 +60,6 @@ extension SyncManager {
       "\(fileName): sync '\(new.name ?? "")' has the file's new definition from now on",
       metadata: ["sync": "\(id)", "startsOver": "\(changed.status == .new)"])
     hub.tell(changed)
-  }
-
-  private func object(_ entry: JSONValue, _ key: String) throws -> JSONObject? {
-    guard let value = entry[key], !value.isNull else { return nil }
-    guard let object = value.objectValue else {
-      throw SyncError(.invalidArguments, "'\(key)' must be an object, got \(value.kindName)")
-    }
-    return object
   }
 }
 

@@ -1,4 +1,5 @@
 import JSON
+import Logging
 import RestClient
 import SmartStore
 
@@ -232,8 +233,8 @@ extension SyncManager {
       }
     } catch {
       await record.end(error)
-      log(record.state, error)
     }
+    log(record.state)
     turns.leave(ticket)
     // First free, then told: the listener may start the same sync again.
     release(start.state.id)
@@ -246,13 +247,19 @@ extension SyncManager {
     try control.check()
   }
 
-  private func log(_ state: SyncState, _ error: any Error) {
-    guard state.status == .failed else { return }
-    configuration.logger.warning(
-      "sync failed",
-      metadata: [
-        "sync": "\(state.name ?? String(state.id))", "type": "\(state.type.rawValue)", "soup": "\(state.soupName)",
-        "error": "\(SyncError(wrapping: error).message)",
-      ])
+  /// A line for each run that ended.
+  private func log(_ state: SyncState) {
+    var metadata: Logger.Metadata = [
+      "sync": "\(state.name ?? String(state.id))", "type": "\(state.type.rawValue)", "soup": "\(state.soupName)",
+    ]
+    if state.status == .failed {
+      metadata["error"] = "\(state.failure?.message ?? state.error)"
+      return configuration.logger.warning("sync failed", metadata: metadata)
+    }
+    for field in SyncCounts.fields where state.counts[keyPath: field.path] > 0 {
+      metadata[field.name] = "\(state.counts[keyPath: field.path])"
+    }
+    metadata["ms"] = "\(max(0, state.endTime - state.startTime))"
+    configuration.logger.info("sync \(state.status == .stopped ? "stopped" : "done")", metadata: metadata)
   }
 }

@@ -105,25 +105,10 @@ public final class SyncManager: Sendable {
   func newState(
     _ type: SyncType, _ target: JSONObject, _ options: JSONObject?, _ soupName: String, _ syncName: String?
   ) throws -> SyncState {
-    guard !soupName.isEmpty else { throw SyncError(.invalidArguments, "soupName must not be empty") }
-    let options = try SyncOptions(options)
-    let json: JSONObject
-    switch type {
-    case .syncDown: json = try TargetRegistry.down(target).json
-    case .syncUp:
-      let families = try TargetRegistry.families(target)
-      let lists = try families?.parents ?? TargetRegistry.up(target).settings
-      guard options.fieldlist != nil || lists.createFieldlist != nil || lists.updateFieldlist != nil else {
-        throw SyncError(
-          .noFieldlist,
-          "No fields specified: give the options a fieldlist, or the target a createFieldlist and an updateFieldlist")
-      }
-      json = families?.json ?? lists.json
-    }
-    return SyncState(type: type, name: syncName, target: json, options: options, soupName: soupName)
+    try SyncState(defining: type, target: target, options: options, soupName: soupName, name: syncName)
   }
 
-  private func insert(_ state: inout SyncState) throws {
+  func insert(_ state: inout SyncState) throws {
     let new = state
     state = try store.writeBlocking(.synced) { transaction in
       var state = new

@@ -30,12 +30,17 @@ struct BriefcaseSyncDownTarget: SyncDownTarget {
     fields = try TargetFields(json)
     idsPerRetrieve = try reader.count("countIdsPerRetrieve", limit: Self.largestRetrieve)
     guard let list = json["infos"], let elements = list.arrayValue, !elements.isEmpty else {
-      throw SyncError(.invalidTarget, "briefcase target: 'infos' must be a list of types that is not empty")
+      throw SyncError(.invalidTarget, "briefcase target: 'infos' must be a list of types that is not empty").at(.key("infos"))
     }
     var infos: [Info] = []
     for (i, element) in elements.enumerated() {
       guard let object = element.objectValue else { throw reader.wrong("infos[\(i + 1)]", "an object", element) }
-      let info = try Info(object, label: "briefcase target, infos[\(i + 1)]")
+      let info: Info
+      do {
+        info = try Info(object, label: "briefcase target, infos[\(i + 1)]")
+      } catch {
+        throw error.at(.key("infos"), .position(i))
+      }
       // One entry a type: the later one counts.
       infos.removeAll { $0.type == info.type }
       infos.append(info)

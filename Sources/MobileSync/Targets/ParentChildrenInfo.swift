@@ -33,16 +33,23 @@ struct ParentChildrenInfo: Sendable, Equatable {
   /// - Throws: ``SyncError`` `.invalidTarget`, naming the key.
   init(_ json: JSONObject) throws(SyncError) {
     let reader = TargetReader(json: json, label: "parent_children target")
-    parent = try RelatedType(try reader.object("parent"), label: "parent_children target, parent")
+    let parent = try reader.object("parent")
+    self.parent = try SyncError.at(.key("parent")) { () throws(SyncError) in
+      try RelatedType(parent, label: "parent_children target, parent")
+    }
     let children = try reader.object("children"), label = "parent_children target, children"
-    self.children = try RelatedType(children, label: label)
     let childReader = TargetReader(json: children, label: label)
-    childrenName = try childReader.string("sobjectTypePlural")
-    parentIdField = try childReader.string("parentIdFieldName")
+    (self.children, childrenName, parentIdField) = try SyncError.at(.key("children")) { () throws(SyncError) in
+      (
+        try RelatedType(children, label: label), try childReader.string("sobjectTypePlural"),
+        try childReader.string("parentIdFieldName")
+      )
+    }
     let word = try reader.string("relationshipType")
     guard let relationship = Relationship(rawValue: word) else {
       throw SyncError(
-        .invalidTarget, "parent_children target: 'relationshipType' must be MASTER_DETAIL or LOOKUP, got '\(word)'")
+        .invalidTarget, "parent_children target: 'relationshipType' must be MASTER_DETAIL or LOOKUP, got '\(word)'"
+      ).at(.key("relationshipType"))
     }
     self.relationship = relationship
   }

@@ -18,12 +18,13 @@ struct SoqlSyncDownTarget: SyncDownTarget {
 
   /// - Throws: ``SyncError`` `.invalidTarget`, naming the key.
   init(_ json: JSONObject) throws(SyncError) {
-    fields = try TargetFields(json)
+    let names = try TargetFields(json)
+    fields = names
     guard let value = json["query"], !value.isNull else { throw SyncError(.invalidTarget, "No query defined") }
     guard let text = value.stringValue else {
-      throw SyncError(.invalidTarget, "soql target: 'query' must be a string, got \(value.kindName)")
+      throw SyncError(.invalidTarget, "soql target: 'query' must be a string, got \(value.kindName)").at(.key("query"))
     }
-    query = try SoqlSyncDownTarget.normalised(text, fields)
+    query = try SyncError.at(.key("query")) { () throws(SyncError) in try SoqlSyncDownTarget.normalised(text, names) }
     maxBatchSize = try SoqlSyncDownTarget.batchSize(json["maxBatchSize"])
     var stored = json
     stored["query"] = .string(query)
@@ -36,6 +37,7 @@ struct SoqlSyncDownTarget: SyncDownTarget {
     guard let json, !json.isNull else { return 2000 }
     guard let size = json.integerValue, size > 0 else {
       throw SyncError(.invalidTarget, "soql target: 'maxBatchSize' must be a positive integer, got \(json.text)")
+        .at(.key("maxBatchSize"))
     }
     return Int(clamping: size)
   }

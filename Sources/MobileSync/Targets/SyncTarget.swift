@@ -19,7 +19,7 @@ struct TargetFields: Sendable, Equatable {
   static func name(_ json: JSONObject, _ key: String) throws(SyncError) -> String? {
     guard let value = json[key], !value.isNull else { return nil }
     guard let name = value.stringValue, !name.isEmpty else {
-      throw SyncError(.invalidTarget, "target: '\(key)' must be a field name, got \(value.shownKind)")
+      throw SyncError(.invalidTarget, "target: '\(key)' must be a field name, got \(value.shownKind)").at(.key(key))
     }
     return name
   }
@@ -63,7 +63,13 @@ struct TargetReader {
 
   func fieldlist(_ key: String) throws(SyncError) -> [String] {
     let label = label
-    guard let list = try SyncOptions.fieldlist(json[key], { SyncError(.invalidTarget, "\(label): '\(key)' " + $0) }) else {
+    guard
+      let list = try SyncOptions.fieldlist(
+        json[key],
+        {
+          SyncError(.invalidTarget, "\(label): '\(key)' " + $0).at(.key(key))
+        })
+    else {
       throw missing(key)
     }
     return list
@@ -79,13 +85,13 @@ struct TargetReader {
   func count(_ key: String, limit: Int) throws(SyncError) -> Int {
     guard let value = json[key], !value.isNull else { return limit }
     guard let count = value.integerValue, count > 0 else {
-      throw SyncError(.invalidTarget, "\(label): '\(key)' must be a positive integer, got \(value.text)")
+      throw SyncError(.invalidTarget, "\(label): '\(key)' must be a positive integer, got \(value.text)").at(.key(key))
     }
     return min(limit, Int(clamping: count))
   }
 
   func wrong(_ key: String, _ expected: String, _ value: JSONValue) -> SyncError {
-    SyncError(.invalidTarget, "\(label): '\(key)' must be \(expected), got \(value.kindName)")
+    SyncError(.invalidTarget, "\(label): '\(key)' must be \(expected), got \(value.kindName)").at(.key(key))
   }
 
   private func missing(_ key: String) -> SyncError { SyncError(.invalidTarget, "\(label): '\(key)' is missing") }

@@ -2,6 +2,9 @@ import JSON
 
 /// Reads the kind of a target and makes the target. One place knows all kinds.
 enum TargetRegistry {
+  static let downKinds = ["soql", "sosl", "mru", "refresh", "layout", "metadata", "parent_children", "briefcase", "custom"]
+  static let upKinds = ["plain", "collection", "batch", "parent_children", "custom"]
+
   static func down(_ json: JSONObject) throws(SyncError) -> any SyncDownTarget {
     guard let type = json["type"], !type.isNull else {
       throw SyncError(.invalidTarget, "sync down target: 'type' is missing")
@@ -17,7 +20,7 @@ enum TargetRegistry {
     case "briefcase": return try BriefcaseSyncDownTarget(json)
     case "custom": return try CustomSyncDownTarget(json)
     case "cache": throw SyncError(.invalidTarget, "Wrong target type: cache")
-    default: throw SyncError(.invalidTarget, "unknown sync down target type: \(type.shownKind)")
+    default: throw unknown(type, "sync down", downKinds)
     }
   }
 
@@ -39,13 +42,12 @@ enum TargetRegistry {
 
   /// The kind by `type`, where `rest` says nothing, else by the class names of the mobile SDKs; the collection target when
   /// nothing says otherwise.
-  private static func upKind(_ json: JSONObject) throws(SyncError) -> String {
+  static func upKind(_ json: JSONObject) throws(SyncError) -> String {
     let type = json["type"].flatMap { value -> JSONValue? in value.isNull ? Optional.none : value }
     let name = [json["androidImpl"], json["iOSImpl"]].lazy.compactMap { $0?.stringValue }.first { !$0.isEmpty }
-    let known = ["plain", "collection", "batch", "parent_children", "custom"]
     if let type {
-      guard let word = type.stringValue, known.contains(word) || word == "rest" else {
-        throw SyncError(.invalidTarget, "unknown sync up target type: \(type.shownKind)")
+      guard let word = type.stringValue, upKinds.contains(word) || word == "rest" else {
+        throw unknown(type, "sync up", upKinds)
       }
       if word != "rest" && word != "custom" { return word }
     }
@@ -58,5 +60,10 @@ enum TargetRegistry {
     ]
     let short = name.split(separator: ".").last.map(String.init) ?? name
     return classes[short.hasPrefix("SF") ? String(short.dropFirst(2)) : short] ?? "custom"
+  }
+
+  private static func unknown(_ type: JSONValue, _ kind: String, _ known: [String]) -> SyncError {
+    let hint = NearestName.hint(for: type.stringValue ?? "", among: known)
+    return SyncError(.invalidTarget, "unknown \(kind) target type: \(type.shownKind)\(hint)").at(.key("type"))
   }
 }

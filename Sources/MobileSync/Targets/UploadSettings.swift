@@ -48,7 +48,9 @@ struct UploadSettings: Sendable {
   private static let longestWaitMs: Int64 = 86_400_000
 
   static func fieldlist(_ json: JSONObject, _ key: String) throws(SyncError) -> [String]? {
-    try SyncOptions.fieldlist(json[key]) { SyncError(.invalidTarget, "sync up target: '\(key)' " + $0) }
+    try SyncOptions.fieldlist(json[key]) {
+      SyncError(.invalidTarget, "sync up target: '\(key)' " + $0).at(.key(key))
+    }
   }
 
   /// What is looked for in each entry.

@@ -50,6 +50,8 @@ public struct SyncError: Error, Sendable {
   /// The elements of the server's error array.
   public let errors: [JSONValue]
   public let cause: (any Error)?
+  /// Which part of a definition is wrong, from the object that was given on; empty when it is not about one part. Not in ``json``.
+  public private(set) var place: [JSONFile.Step] = []
 
   public init(_ code: Code, _ message: String, isRetryable: Bool = false) {
     domain = "sync"
@@ -109,6 +111,20 @@ public struct SyncError: Error, Sendable {
   }
 }
 
+extension SyncError {
+  /// The same error, seen from further outside.
+  func at(_ steps: JSONFile.Step...) -> SyncError {
+    var error = self
+    error.place = steps + place
+    return error
+  }
+
+  /// What the body throws, seen from outside of that step.
+  static func at<T>(_ step: JSONFile.Step, _ body: () throws(SyncError) -> T) throws(SyncError) -> T {
+    do { return try body() } catch { throw error.at(step) }
+  }
+}
+
 extension SyncError: Equatable {
   public static func == (a: SyncError, b: SyncError) -> Bool { a.json == b.json }
 }
@@ -126,6 +142,8 @@ extension SyncError {
 
   static func duplicateName(_ name: String, _ type: SyncType) -> SyncError {
     let kind = type == .syncDown ? "sync down" : "sync up"
-    return SyncError(.duplicateName, "Failed to create \(kind): there is already a sync with name:\(name)")
+    return SyncError(
+      .duplicateName,
+      "Failed to create \(kind): there is already a sync with name:\(name); reSync runs it again, deleteSync removes it")
   }
 }

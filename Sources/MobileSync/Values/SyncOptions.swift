@@ -25,7 +25,20 @@ public struct SyncOptions: Sendable, Equatable {
     self.resolver = resolver
   }
 
-  /// - Parameter json: nil and a missing `mergeMode` mean `OVERWRITE`.
+  package static let keys = KnownKeys(["mergeMode", "fieldlist", "resolver"])
+
+  /// Options as a script or a file gives them: a key that is not known is an error, since what it was meant to say would not be
+  /// done.
+  /// - Throws: ``SyncError`` `.invalidOptions`, naming the key.
+  public init(checking json: JSONObject?) throws(SyncError) {
+    if let unknown = json.flatMap(Self.keys.unknown(in:)) {
+      throw SyncError(.invalidOptions, "options: '\(unknown.key)' \(unknown.complaint)").at(.key(unknown.key))
+    }
+    try self.init(json)
+  }
+
+  /// - Parameter json: nil and a missing `mergeMode` mean `OVERWRITE`. Keys that are not known are passed over, as a stored row
+  ///   may have been written by a later version.
   /// - Throws: ``SyncError`` `.invalidOptions`, naming the key.
   public init(_ json: JSONObject?) throws(SyncError) {
     self.init()
@@ -34,11 +47,16 @@ public struct SyncOptions: Sendable, Equatable {
       guard let mode = word.stringValue.flatMap(MergeMode.init(rawValue:)) else {
         let shown = word.stringValue.map { "'\($0)'" } ?? word.kindName
         throw SyncError(.invalidOptions, "options: mergeMode must be OVERWRITE, LEAVE_IF_CHANGED or MERGE, got \(shown)")
+          .at(.key("mergeMode"))
       }
       mergeMode = mode
     }
-    fieldlist = try SyncOptions.fieldlist(json["fieldlist"]) { SyncError(.invalidOptions, "options: fieldlist " + $0) }
-    if let name = json["resolver"], !name.isNull { resolver = try SyncOptions.resolver(name, mergeMode) }
+    fieldlist = try SyncOptions.fieldlist(json["fieldlist"]) {
+      SyncError(.invalidOptions, "options: fieldlist " + $0).at(.key("fieldlist"))
+    }
+    if let name = json["resolver"], !name.isNull {
+      resolver = try SyncError.at(.key("resolver")) { () throws(SyncError) in try SyncOptions.resolver(name, mergeMode) }
+    }
   }
 
   private static func resolver(_ json: JSONValue, _ mergeMode: MergeMode) throws(SyncError) -> String {

@@ -1,3 +1,4 @@
+import Glibc
 import Hummingbird
 import HummingbirdCore
 import HummingbirdTLS
@@ -82,7 +83,10 @@ public final class SandboxServer: Sendable {
     }
     org.close()
     var reason = "the server ended at once"
-    if case .failure(let error) = await running.result { reason = "\(error)" }
+    if case .failure(let error) = await running.result {
+      let isTaken = (error as? IOError)?.errnoCode == EADDRINUSE
+      reason = isTaken ? "the port is in use; choose another one, or 0 for a free one" : "\(error)"
+    }
     throw SandboxError(
       status: 0, code: "CANNOT_LISTEN",
       message: "cannot listen on \(configuration.host) port \(configuration.port): \(reason)")

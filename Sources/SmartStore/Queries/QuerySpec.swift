@@ -36,9 +36,16 @@ public struct QuerySpec: Sendable, Equatable {
   /// Words as a person typed them, made into a key for a `match` query: every one has to occur, none is taken for an operator.
   public static func quoteMatch(_ words: String) -> String { MatchKey.quote(words) }
 
+  /// What a spec may hold; `lazy` is for the Lua side, which reads it itself.
+  package static let keys = KnownKeys([
+    "queryType", "indexPath", "matchKey", "likeKey", "beginKey", "endKey", "smartSql", "args", "orderPath", "order", "pageSize",
+    "selectPaths", "lazy",
+  ])
+
   /// Reads the form scripts send.
   /// - Throws: ``StoreError`` `.invalidQuerySpec`, naming the field.
   public init(_ json: JSONObject) throws(StoreError) {
+    if let unknown = Self.keys.unknown(in: json) { throw QuerySpec.invalid(unknown.key, unknown.complaint) }
     kind = try QuerySpec.word(json["queryType"], "queryType", Kind.self, default: nil)
     order = try QuerySpec.word(json["order"], "order", Order.self, default: .ascending)
     indexPath = try QuerySpec.string(json, "indexPath")
@@ -102,13 +109,14 @@ public struct QuerySpec: Sendable, Equatable {
   private static func word<T: RawRepresentable & CaseIterable>(
     _ json: JSONValue?, _ field: String, _ type: T.Type, default fallback: T?
   ) throws(StoreError) -> T where T.RawValue == String {
-    let known = T.allCases.map(\.rawValue).joined(separator: ", ")
+    let names = T.allCases.map(\.rawValue), known = names.joined(separator: ", ")
     guard let json, !json.isNull else {
       if let fallback { return fallback }
       throw invalid(field, "is missing; one of \(known)")
     }
     guard let text = json.stringValue, let value = T(rawValue: text) else {
-      throw invalid(field, "must be one of \(known)")
+      let nearest = json.stringValue.flatMap { NearestName.find($0, among: names) }
+      throw invalid(field, "must be one of \(known)" + (nearest.map { "; did you mean '\($0)'?" } ?? ""))
     }
     return value
   }

@@ -26,9 +26,15 @@ public struct IndexSpec: Sendable, Equatable {
     self.type = type
   }
 
+  /// `columnName` stands in index specs that the model's own stores give away.
+  package static let keys = KnownKeys(["path", "type"], ignoring: ["columnName"])
+
   /// Reads `{"path": …, "type": …}`.
   /// - Throws: ``StoreError`` `.invalidIndexSpec`, naming the position and what is wrong there.
   public init(_ json: JSONValue, position: Int = 0) throws(StoreError) {
+    if let unknown = json.objectValue.flatMap(Self.keys.unknown(in:)) {
+      throw StoreError(.invalidIndexSpec, "index spec \(position + 1): '\(unknown.key)' \(unknown.complaint)")
+    }
     guard let path = json["path"]?.stringValue else {
       throw StoreError(.invalidIndexSpec, "index spec \(position + 1): 'path' must be a string")
     }
@@ -36,8 +42,8 @@ public struct IndexSpec: Sendable, Equatable {
       throw StoreError(.invalidIndexSpec, "index spec \(position + 1) (\(path)): 'type' must be a string")
     }
     guard let type = IndexType(rawValue: word) else {
-      let known = IndexType.allCases.map(\.rawValue).sorted().joined(separator: ", ")
-      throw StoreError(.invalidIndexSpec, "index spec \(position + 1) (\(path)): unknown type '\(word)'; one of \(known)")
+      let hint = NearestName.hint(for: word, among: IndexType.allCases.map(\.rawValue).sorted())
+      throw StoreError(.invalidIndexSpec, "index spec \(position + 1) (\(path)): unknown type '\(word)'\(hint)")
     }
     self.init(path: path, type: type)
   }

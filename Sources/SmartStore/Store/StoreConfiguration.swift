@@ -12,8 +12,8 @@ public struct StoreConfiguration: Sendable {
   /// - Throws: ``StoreError`` `.invalidConfiguration`, naming the file, the line, the key and the soup.
   public init(_ file: JSONFile) throws(StoreError) {
     guard let top = file.value.objectValue else { throw StoreConfiguration.invalid(file.problem("must hold an object")) }
-    for key in top.keys where key != "soups" {
-      throw StoreConfiguration.invalid(file.problem(key: key, "is not known here; known: soups"))
+    if let unknown = KnownKeys(["soups"]).unknown(in: top) {
+      throw StoreConfiguration.invalid(file.problem(key: unknown.key, unknown.complaint))
     }
     guard let entries = top["soups"]?.arrayValue else {
       throw StoreConfiguration.invalid(file.problem(key: "soups", "must be an array"))
@@ -31,26 +31,43 @@ public struct StoreConfiguration: Sendable {
   }
 
   private static func soup(_ entry: JSONValue, _ number: Int, _ file: JSONFile) throws(StoreError) -> SoupDefinition {
-    guard let members = entry.objectValue, let name = members["soupName"]?.stringValue else {
-      throw invalid(file.problem(key: "soupName", of: number - 1, in: "soups", "of soup \(number) must be a string"))
+    func wrong(_ key: String, _ what: String) -> StoreError {
+      invalid(file.problem(key: key, of: number - 1, in: "soups", "of soup \(number)\(what)"))
     }
-    for key in members.keys where key != "soupName" && key != "indexes" {
-      throw invalid(
-        file.problem(
-          key: key, of: number - 1, in: "soups", "of soup \(number) (\(name)) is not known; known: soupName, indexes"))
-    }
+    let members = entry.objectValue ?? [:], label = members["soupName"]?.stringValue.map { " (\($0))" } ?? ""
+    if let unknown = keys.unknown(in: members) { throw wrong(unknown.key, "\(label) \(unknown.complaint)") }
+    guard let name = members["soupName"]?.stringValue else { throw wrong("soupName", " must be a string") }
     do {
       try Soup.validate(name: name)
     } catch {
-      throw invalid(file.problem(key: "soupName", of: number - 1, in: "soups", "of soup \(number): \(error.message)"))
+      throw wrong("soupName", ": \(error.message)")
     }
     do {
-      let specs = try IndexSpec.list(members["indexes"] ?? .null)
+      let specs = try indexSpecs(members["indexes"] ?? .null, of: number, name, file)
       try IndexSpec.validate(specs, soup: name)
       return SoupDefinition(name: name, indexSpecs: specs)
     } catch {
-      throw invalid(file.problem(key: "indexes", of: number - 1, in: "soups", "of soup \(number) (\(name)): \(error.message)"))
+      throw error.code == .invalidConfiguration ? error : wrong("indexes", " (\(name)): \(error.message)")
     }
+  }
+
+  private static let keys = KnownKeys(["soupName", "indexes"])
+
+  /// Each index spec with the line it stands on.
+  private static func indexSpecs(
+    _ json: JSONValue, of number: Int, _ name: String, _ file: JSONFile
+  ) throws(StoreError) -> [IndexSpec] {
+    guard let elements = json.arrayValue else { return try IndexSpec.list(json) }
+    var specs: [IndexSpec] = []
+    for (i, element) in elements.enumerated() {
+      do {
+        specs.append(try IndexSpec(element, position: i))
+      } catch {
+        let path: [JSONFile.Step] = [.key("soups"), .position(number - 1), .key("indexes"), .position(i)]
+        throw invalid(file.problem(at: path, "'indexes' of soup \(number) (\(name)): \(error.message)"))
+      }
+    }
+    return specs
   }
 
   private static func invalid(_ problem: JSONFile.Problem) -> StoreError {

@@ -11,6 +11,8 @@ final class Repl {
   private let interrupts: ReplInterrupts
   private let news: Int32
   private var isTerminal = false
+  /// Of the terminal, as the script was told; 0 before that.
+  private var columns = 0
   private var wasInterrupted = false
   // Of standard input, where it is no terminal.
   private var input: [UInt8] = []
@@ -37,10 +39,7 @@ final class Repl {
   /// Talks to a person until Ctrl-D. - Returns: the exit status.
   func converse() throws -> Int32 {
     isTerminal = true
-    var size = winsize()
-    let width = ioctl(STDOUT_FILENO, UInt(TIOCGWINSZ), &size) == 0 && size.ws_col > 0 ? Int(size.ws_col) : 80
-    let hasColor = getenv("NO_COLOR").map { $0.pointee == 0 } ?? true
-    try state.ask("setup", "\(width) \(hasColor ? 1 : 0)")
+    try fitToTerminal()
     var hooks = tureen_editor_hooks(
       context: Unmanaged.passUnretained(self).toOpaque(), news_fd: news,
       news: { context in Repl.from(context).deliver() },
@@ -79,12 +78,23 @@ final class Repl {
     }
   }
 
+  /// Values are shown as wide as the terminal is now.
+  private func fitToTerminal() throws {
+    var size = winsize()
+    let width = ioctl(STDOUT_FILENO, UInt(TIOCGWINSZ), &size) == 0 && size.ws_col > 0 ? Int(size.ws_col) : 80
+    guard width != columns else { return }
+    columns = width
+    let hasColor = getenv("NO_COLOR").map { $0.pointee == 0 } ?? true
+    try state.ask("setup", "\(width) \(hasColor ? 1 : 0)")
+  }
+
   private static func from(_ context: UnsafeMutableRawPointer?) -> Repl {
     Unmanaged<Repl>.fromOpaque(context!).takeUnretainedValue()
   }
 
   /// News while a line is being typed. A script's own loop in a callback is ended by Ctrl-C like any other.
   private func deliver() {
+    try? fitToTerminal()
     _ = try? state.ask("poll")
     _ = interrupts.take()
   }
@@ -101,6 +111,7 @@ final class Repl {
 
   /// Gives a line to the script and waits until it has run. - Returns: False when the statement goes on in the next line.
   private func run(_ line: String) throws -> Bool {
+    if isTerminal { try fitToTerminal() }
     var status = try asking("line", line)
     while status == "running" {
       if !isTerminal, try state.ask("pending") == "0" {
@@ -108,6 +119,7 @@ final class Repl {
         guard status == "running" else { break }
       }
       _ = wait()
+      if isTerminal { try fitToTerminal() }
       if takeInterrupt() {
         if isTerminal { write("\n", to: STDOUT_FILENO) }  // behind the ^C that the terminal has shown
         status = try asking("cancel")

@@ -4,7 +4,7 @@ from .load import functions
 from .luacats import class_of, defined_names
 
 KINDS = {"string", "integer", "number", "boolean", "object", "array", "any", "fieldlist"}
-ACTION_KEYS = {"service", "action", "lua", "summary", "arguments", "oneOf", "result", "errors", "example"}
+ACTION_KEYS = {"service", "action", "lua", "summary", "arguments", "oneOf", "ignored", "open", "result", "errors", "example"}
 VALUE_KEYS = {
     "type", "elements", "values", "fields", "required", "default", "minimum", "maximum", "maxLength", "meaning", "nullable",
 }
@@ -73,6 +73,9 @@ class Check:
         for key in action.get("oneOf", []):
             if key not in action["arguments"]:
                 self.mistake(where, f"oneOf names '{key}', which is no argument")
+        for key in action.get("ignored", []):
+            if key in action["arguments"]:
+                self.mistake(where, f"'{key}' is an argument and ignored")
         for key in ("arguments", "result", "lua"):
             if key not in action["example"]:
                 self.mistake(where, f"the example has no '{key}'")

@@ -68,11 +68,17 @@ def used_types(spec):
 
 
 def rule(action):
-    one_of = action.get("oneOf")
-    if not one_of:
-        return f"ArgumentRules({fields(action['arguments'], 4)})"
-    needed = ", ".join(f'"{key}"' for key in one_of)
-    return f"ArgumentRules(\n      {fields(action['arguments'], 6)}, oneOf: [{needed}])"
+    more = ""
+    for key, label in (("oneOf", "oneOf"), ("ignored", "ignoring")):
+        if action.get(key):
+            names = ", ".join(f'"{name}"' for name in action[key])
+            more += f", {label}: [{names}]"
+    if action.get("open"):
+        more += ", isOpen: true"
+    listed = fields(action["arguments"], 4)
+    if not more or "\n" not in listed and len(listed) + len(more) + 50 <= WIDTH:
+        return f"ArgumentRules({listed}{more})"
+    return f"ArgumentRules(\n      {fields(action['arguments'], 6)}{more})"
 
 
 def service_text(spec, service):
@@ -84,6 +90,19 @@ def service_text(spec, service):
     for name, action in actions.items():
         lines.append(f"    static let {name} = {rule(action)}")
     return "\n".join(lines + ["  }", "}"])
+
+
+def summaries(spec):
+    """What each action does: Sources/LuaBridge/ActionSummaries.swift."""
+    lines = ["// Made by scripts/dev/spec from bridge-spec/actions: change those, then run it.", "", "extension ActionCatalog {"]
+    lines.append("  /// What each action does, by the last word of its service and its wire name.")
+    lines.append("  static let summaries = [")
+    for name, action in spec.actions.items():
+        first = action["summary"].split(". ")[0].split("; ")[0].rstrip(".") + "."
+        text = first.replace("\\", "\\\\").replace('"', '\\"')
+        one = f'    "{name}": "{text}",'
+        lines += [one] if len(one) <= WIDTH else [f'    "{name}":', f'      "{text}",']
+    return "\n".join(lines + ["  ]", "}"]) + "\n"
 
 
 def text(spec):

@@ -1,0 +1,39 @@
+/// Finds the name that a mistyped word was meant to be.
+public enum NearestName {
+  /// The candidate that is the word in other letter case; else one that the word is a part of, such as `pgQuerySoup` for
+  /// `querySoup`; else the one with the fewest edits, where those are few for its length. Of equals the first one.
+  public static func find(_ word: String, among candidates: [String]) -> String? {
+    let word = word.lowercased()
+    guard !word.isEmpty else { return nil }
+    if let same = candidates.first(where: { $0.lowercased() == word }) { return same }
+    if word.count >= 4, let whole = candidates.first(where: { $0.lowercased().hasSuffix(word) }) { return whole }
+    let letters = Array(word)
+    var best: (name: String, edits: Int)?
+    for candidate in candidates {
+      let edits = edits(letters, Array(candidate.lowercased()))
+      if edits < best?.edits ?? Int.max { best = (candidate, edits) }
+    }
+    return best.flatMap { $0.edits <= min(3, max(1, letters.count / 3)) ? $0.name : nil }
+  }
+
+  /// "; did you mean 'x'?", or the list of all when nothing is near. Goes behind what is wrong with a word.
+  public static func hint(for word: String, among candidates: [String]) -> String {
+    if let nearest = find(word, among: candidates) { return "; did you mean '\(nearest)'?" }
+    return "; known: \(candidates.joined(separator: ", "))"
+  }
+
+  /// Insertions, deletions, substitutions and swaps of neighbours that make one word of the other.
+  static func edits(_ a: [Character], _ b: [Character]) -> Int {
+    var before: [Int] = [], last = Array(0...b.count)
+    for i in a.indices {
+      var row = [i + 1]
+      for j in b.indices {
+        var count = min(row[j] + 1, last[j + 1] + 1, last[j] + (a[i] == b[j] ? 0 : 1))
+        if i > 0, j > 0, a[i] == b[j - 1], a[i - 1] == b[j] { count = min(count, before[j - 1] + 1) }
+        row.append(count)
+      }
+      (before, last) = (last, row)
+    }
+    return last[b.count]
+  }
+}

@@ -1,0 +1,78 @@
+import JSON
+
+/// A named sync as a configuration file defines it: `{syncName, syncType, soupName, target, options}`, checked.
+public struct SyncDefinition: Sendable, Equatable {
+  public var name: String { state.name ?? "" }
+  /// As it will be stored: normalised, with the status NEW.
+  let state: SyncState
+
+  static let keys = KnownKeys(["syncName", "syncType", "soupName", "target", "options"])
+
+  /// Checks one entry of a file.
+  /// - Throws: ``SyncError``, whose `place` leads from the entry to what is wrong.
+  public init(_ entry: JSONValue) throws(SyncError) {
+    guard let members = entry.objectValue else {
+      throw SyncError(.invalidArguments, "must be an object, got \(entry.kindName)")
+    }
+    if let unknown = Self.keys.unknown(in: members) {
+      throw SyncError(.invalidArguments, "'\(unknown.key)' \(unknown.complaint)").at(.key(unknown.key))
+    }
+    let name = try Self.text(members, "syncName"), soup = try Self.text(members, "soupName")
+    let type = try Self.type(members)
+    let target = try Self.object(members, "target"), options = try Self.object(members, "options")
+    if type == .syncDown, target == nil { throw SyncError(.invalidArguments, "'target' is missing") }
+    state = try SyncState(defining: type, target: target ?? [:], options: options, soupName: soup, name: name)
+  }
+
+  private static func text(_ entry: JSONObject, _ key: String) throws(SyncError) -> String {
+    guard let value = entry[key]?.stringValue, !value.isEmpty else {
+      throw SyncError(.invalidArguments, "'\(key)' must be a string that is not empty").at(.key(key))
+    }
+    return value
+  }
+
+  private static func type(_ entry: JSONObject) throws(SyncError) -> SyncType {
+    let word = try text(entry, "syncType")
+    guard let type = SyncType(rawValue: word) else {
+      throw SyncError(.invalidArguments, "'syncType' must be syncDown or syncUp, got '\(word)'").at(.key("syncType"))
+    }
+    return type
+  }
+
+  private static func object(_ entry: JSONObject, _ key: String) throws(SyncError) -> JSONObject? {
+    guard let value = entry[key], !value.isNull else { return nil }
+    guard let object = value.objectValue else {
+      throw SyncError(.invalidArguments, "'\(key)' must be an object, got \(value.kindName)").at(.key(key))
+    }
+    return object
+  }
+}
+
+extension SyncState {
+  /// A new sync, its target and options checked and normalised.
+  /// - Throws: ``SyncError`` `.invalidTarget`, `.invalidOptions`, `.invalidArguments`, `.noFieldlist`; its `place` begins with
+  ///   `target` or `options`.
+  init(
+    defining type: SyncType, target: JSONObject, options: JSONObject?, soupName: String, name: String?
+  ) throws(SyncError) {
+    guard !soupName.isEmpty else { throw SyncError(.invalidArguments, "soupName must not be empty") }
+    let checked = try SyncError.at(.key("options")) { () throws(SyncError) in try SyncOptions(checking: options) }
+    let stored = try SyncError.at(.key("target")) { () throws(SyncError) in
+      try TargetKeys.check(type, target)
+      return try type == .syncDown ? TargetRegistry.down(target).json : Self.storedUp(target, checked)
+    }
+    self.init(type: type, name: name, target: stored, options: checked, soupName: soupName)
+  }
+
+  private static func storedUp(_ target: JSONObject, _ options: SyncOptions) throws(SyncError) -> JSONObject {
+    let families = try TargetRegistry.families(target)
+    let lists: UploadSettings
+    if let families { lists = families.parents } else { lists = try TargetRegistry.up(target).settings }
+    guard options.fieldlist != nil || lists.createFieldlist != nil || lists.updateFieldlist != nil else {
+      throw SyncError(
+        .noFieldlist,
+        "No fields specified: give the options a fieldlist, or the target a createFieldlist and an updateFieldlist")
+    }
+    return families?.json ?? lists.json
+  }
+}

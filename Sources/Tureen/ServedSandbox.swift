@@ -1,0 +1,89 @@
+import Glibc
+import JSON
+import Support
+
+/// The `tureen sandbox` of a home, as other processes find it. There is one at most: a second one would take the credentials of
+/// the first one away when it ends.
+public struct ServedSandbox: Sendable, Equatable {
+  public let url: String
+  /// What calls of its control interface bring. A secret.
+  public let controlToken: String
+  /// The file with the certificate to trust; nil without TLS.
+  public let authority: String?
+
+  public init(url: String, controlToken: String, authority: String? = nil) {
+    self.url = url
+    self.controlToken = controlToken
+    self.authority = authority
+  }
+
+  /// The one that is served under a home now; nil when there is none, or none that is ready.
+  public static func find(home: String) -> ServedSandbox? {
+    guard let descriptor = open(lockPath(home), O_RDONLY | O_CLOEXEC) else { return nil }
+    defer { close(descriptor) }
+    guard holder(descriptor) != nil, let text = FileSystem.read(lockPath(home)),
+      let kept = try? JSONValue(parsing: text), let url = kept["url"]?.stringValue,
+      let token = kept["controlToken"]?.stringValue
+    else { return nil }
+    return ServedSandbox(url: url, controlToken: token, authority: kept["authority"]?.stringValue)
+  }
+
+  /// The place of a home's one sandbox. It is free again when the process ends, however it ends.
+  public final class Place: Sendable {
+    private let descriptor: Int32
+
+    /// Another process has the place.
+    public struct Taken: Error { public let processId: Int32 }
+
+    /// Takes the place. One of a process: closing another descriptor of the file would free it.
+    /// - Throws: ``Taken``, or what keeps the file from being written.
+    public init(home: String) throws {
+      try FileSystem.makeDirectory("\(home)/sandbox")
+      let path = ServedSandbox.lockPath(home)
+      guard let descriptor = ServedSandbox.open(path, O_RDWR | O_CLOEXEC | O_CREAT | O_NOFOLLOW) else {
+        throw HostError(.invalidConfiguration, "\(path): \(String(cString: strerror(errno)))")
+      }
+      self.descriptor = descriptor
+      var lock = ServedSandbox.wholeFile
+      if fcntl(descriptor, F_SETLK, &lock) != 0, errno == EACCES || errno == EAGAIN {
+        throw Taken(processId: ServedSandbox.holder(descriptor) ?? 0)
+      }
+      // What an earlier one may have left.
+      ftruncate(descriptor, 0)
+    }
+
+    deinit { close(descriptor) }
+
+    /// Lets others find the server.
+    public func announce(_ served: ServedSandbox) {
+      var members: JSONObject = ["url": .string(served.url), "controlToken": .string(served.controlToken)]
+      members["authority"] = served.authority.map { .string($0) }
+      let text = JSONValue.object(members).serialized()
+      _ = text.withUnsafeBytes { pwrite(descriptor, $0.baseAddress, $0.count, 0) }
+    }
+
+    /// Nobody finds it from now on.
+    public func withdraw() { ftruncate(descriptor, 0) }
+  }
+
+  private static func lockPath(_ home: String) -> String { "\(home)/sandbox/serving.json" }
+
+  private static func open(_ path: String, _ flags: Int32) -> Int32? {
+    let descriptor = Glibc.open(path, flags, 0o600)
+    return descriptor < 0 ? nil : descriptor
+  }
+
+  private static var wholeFile: flock {
+    var lock = flock()
+    lock.l_type = Int16(F_WRLCK)
+    lock.l_whence = Int16(SEEK_SET)
+    return lock
+  }
+
+  /// The process that has the file locked.
+  private static func holder(_ descriptor: Int32) -> Int32? {
+    var lock = wholeFile
+    guard fcntl(descriptor, F_GETLK, &lock) == 0, Int32(lock.l_type) != Int32(F_UNLCK) else { return nil }
+    return lock.l_pid
+  }
+}

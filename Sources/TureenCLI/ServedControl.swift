@@ -1,0 +1,43 @@
+import JSON
+import LuaBridge
+import RestClient
+import Tureen
+
+/// The sandbox org of another process: `tureen sandbox` under the same home. Its control interface is asked over HTTP.
+struct ServedControl: SandboxControl {
+  private let served: ServedSandbox
+  private let client: SalesforceClient
+
+  /// - Throws: ``HostError`` for one with TLS: scripts sign in to that by its address.
+  init(_ served: ServedSandbox) throws {
+    if let authority = served.authority {
+      throw HostError(
+        .noSuchOrg,
+        "the sandbox org of this home is served with --tls: set TUREEN_ORG=\(served.url) and TUREEN_CA_FILE=\(authority), and "
+          + "sign in with what it has printed")
+    }
+    self.served = served
+    client = SalesforceClient(
+      session: Session(accessToken: served.controlToken, instanceURL: served.url, loginURL: served.url), policy: .never)
+  }
+
+  func credentials(home: String) throws -> Credentials { try SandboxFiles.credentials(home: home) }
+
+  func perform(_ action: String, _ arguments: JSONObject) throws -> JSONValue? {
+    let request = RestRequest(.POST, "/__sandbox/\(action)", body: JSONValue.object(arguments).serialized())
+    do {
+      return try waitFor { [client] in try await client.send(request).json() }
+    } catch let error as RestError {
+      let serverCode = error.serverCode ?? ""
+      if ["INVALID_ARGUMENT", "INVALID_FAULT"].contains(serverCode) {
+        throw BridgeError(domain: "bridge", code: "invalidArguments", message: error.message)
+      }
+      if error.status == 404, serverCode == "NOT_FOUND", error.message.contains("no action") {
+        throw BridgeError(domain: "bridge", code: "unknownAction", message: error.message)
+      }
+      throw BridgeError(domain: "sandbox", code: "refused", message: error.message)
+    }
+  }
+
+  func stop() { _ = try? waitFor { [client] in await client.shutdown() } }
+}
