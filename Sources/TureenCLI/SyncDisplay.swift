@@ -4,6 +4,7 @@ import JSON
 import LuaBridge
 import Support
 import Synchronization
+import Tureen
 
 /// The C library locks it for each call.
 private nonisolated(unsafe) let standardOutput = fdopen(STDOUT_FILENO, "w")
@@ -92,7 +93,7 @@ final class SyncDisplay: Sendable {
     let line: JSONObject = ["event": "sync", "detail": .object(detail)]
     state.withLock { _ in
       // Through the C library's buffer, as the script's own print: so lines stay whole and in order.
-      fputs(line.text + "\n", file)
+      fputs(TerminalText.escapedJSON(line.text) + "\n", file)
       fflush(file)
     }
   }
@@ -129,7 +130,7 @@ final class SyncDisplay: Sendable {
     let bar = String(repeating: "█", count: filled) + String(repeating: "░", count: width - filled)
     let counts = sync.total >= 0 ? "\(sync.done) of \(sync.total)" : "asking the server"
     let shown = usesColor ? "\u{1b}[36m\(bar)\u{1b}[0m" : bar
-    return "\(sync.title)  \(shown) \(sync.percent)%  \(counts)"
+    return "\(TerminalText.escaped(sync.title))  \(shown) \(sync.percent)%  \(counts)"
   }
 
   /// Takes the bar away, for a message of somebody else.
