@@ -32,7 +32,11 @@ public enum Credentials: Sendable, Equatable {
     }
   }
 
-  /// The refresh token a new session keeps when the server repeats none.
+  /// What must not be shown.
+  var secrets: [String] {
+    form().filter { ["client_secret", "password", "refresh_token"].contains($0.name) }.map(\.value)
+  }
+
   /// Which app signs in.
   public var clientId: String {
     switch self {
@@ -45,6 +49,7 @@ public enum Credentials: Sendable, Equatable {
     if case .password(_, _, _, let name, _) = self { name } else { nil }
   }
 
+  /// The refresh token a new session keeps when the server repeats none.
   func refreshToken(latest: String?) -> String? {
     if case .refreshToken(_, _, _, let own) = self { latest ?? own } else { nil }
   }

@@ -86,7 +86,7 @@ struct SandboxCommand: ParsableCommand {
   func run() throws {
     guard fault != ["help"] else { return write(FaultOptions.help(), to: STDOUT_FILENO) }
     let rules = try FaultOptions(words: fault, file: faults).rules()
-    let home = HostSettings.resolvedHome(home)
+    let home = try checkedHome(home)
     var configuration = SandboxConfiguration()
     configuration.port = port
     configuration.host = host
