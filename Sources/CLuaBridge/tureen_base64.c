@@ -1,5 +1,6 @@
 /* Base64 (RFC 4648, with padding) of Lua strings: how values that are no text cross the bridge. */
 #include "tureen_bridge_internal.h"
+#include "tureen_limits.h"
 
 static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 
@@ -9,6 +10,7 @@ int tureen_to_base64(lua_State *L) {
   const unsigned char *p = (const unsigned char *)luaL_checklstring(L, 1, &length);
   luaL_Buffer buffer;
   luaL_argcheck(L, length < SIZE_MAX / 2, 1, "too long");
+  tureen_meter_bytes(L, length);
   size_t count = (length + 2) / 3 * 4;
   char *out = luaL_buffinitsize(L, &buffer, count);
   for (size_t left = length; left > 0;) {
@@ -37,6 +39,7 @@ int tureen_from_base64(lua_State *L) {
   size_t length;
   const char *p = luaL_checklstring(L, 1, &length);
   luaL_argcheck(L, length % 4 == 0, 1, "no base64");
+  tureen_meter_bytes(L, length);
   while (length > 0 && p[length - 1] == '=') length--;
   luaL_Buffer buffer;
   size_t count = length / 4 * 3 + (length % 4 == 0 ? 0 : length % 4 - 1);

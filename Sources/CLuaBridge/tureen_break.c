@@ -1,8 +1,8 @@
 /* Breaking off Lua code from another thread, for programs that own their process: what Ctrl-C does to a loop without an end.
  *
  * A hook costs every script its speed, so there is none until somebody asks. Only the state's own thread can set one, and only
- * a signal reaches that thread in the middle of a loop. The hook goes into the coroutine that runs just then: so that it is
- * known, coroutine.resume and coroutine.wrap note it. Coroutines that C modules resume are not known. */
+ * a signal reaches that thread in the middle of a loop. The hook goes into the coroutine that runs just then, which
+ * `tureen_break_note` says. Coroutines that C modules resume are not known. */
 #include "tureen_break.h"
 
 #include <pthread.h>
@@ -11,8 +11,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
-
-#include "tureen_limits.h"
 
 /* Milliseconds Lua code may go on after somebody asked, or after it was last at the host: an orderly end needs them. */
 #define GRACE 500
@@ -25,121 +23,66 @@ static struct {
   atomic_int is_watched;
   pthread_t thread;
   lua_State *state;
+  const void *identity; /* of `state` */
+  lua_Hook hook;
   _Atomic(lua_State *) running; /* the state or a coroutine of it; NULL before and after; `thread` is set while it is not */
+  atomic_int wants_end; /* set by any thread, looked at where the signal arrives */
   atomic_int is_asked;
   _Atomic int64_t since_ms;
+  atomic_int is_nudged;        /* a signal came, and neither the hook nor the host has been reached since */
+  _Atomic int64_t nudged_cpu_ms; /* processor time of the thread when the first such signal came */
+  _Atomic int64_t stuck_ms;      /* and what it has used since then, at the latest one */
   int is_broken;
   char *message; /* with the traceback of where it was broken off */
 } watched;
 
-static int64_t now_ms(void) {
+static int64_t milliseconds(clockid_t clock) {
   struct timespec now;
-  clock_gettime(CLOCK_MONOTONIC, &now);
+  clock_gettime(clock, &now);
   return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
 }
+
+static int64_t now_ms(void) { return milliseconds(CLOCK_MONOTONIC); }
+
+/* Whether this thread is the one whose state is watched. Other threads may have states with hooks, for their limits. */
+static int is_watched_here(void) {
+  return atomic_load(&watched.running) != NULL && pthread_equal(pthread_self(), watched.thread);
+}
+
+/* Tells the coroutines of one state from those of another. */
+static const void *identity(lua_State *L) { return lua_topointer(L, LUA_REGISTRYINDEX); }
 
 /* On the state's thread, anywhere in the middle of its work. Everything here may be done in a signal handler. */
 static void handle(int number) {
   (void)number;
   lua_State *L = atomic_load(&watched.running);
-  if (L == NULL || !pthread_equal(pthread_self(), watched.thread) || atomic_load(&watched.is_asked)) return;
-  atomic_store(&watched.since_ms, now_ms());
-  atomic_store(&watched.is_asked, 1);
-  lua_sethook(L, tureen_hook, LUA_MASKCOUNT, 1);
+  if (L == NULL || !pthread_equal(pthread_self(), watched.thread)) return;
+  if (atomic_load(&watched.wants_end) && !atomic_load(&watched.is_asked)) {
+    atomic_store(&watched.since_ms, now_ms());
+    atomic_store(&watched.is_asked, 1);
+  }
+  int64_t cpu_ms = milliseconds(CLOCK_THREAD_CPUTIME_ID);
+  if (!atomic_exchange(&watched.is_nudged, 1)) atomic_store(&watched.nudged_cpu_ms, cpu_ms);
+  atomic_store(&watched.stuck_ms, cpu_ms - atomic_load(&watched.nudged_cpu_ms));
+  lua_sethook(L, watched.hook, LUA_MASKCOUNT, 1);
 }
 
-/* From here on this coroutine, or the state itself, runs.                                               [-0, +0, -] */
-static void note(lua_State *L) {
+void tureen_break_heard(void) {
+  if (!is_watched_here() || !atomic_exchange(&watched.is_nudged, 0)) return;
+  atomic_store(&watched.stuck_ms, 0);
+}
+
+int64_t tureen_break_stuck_ms(void) { return atomic_load(&watched.stuck_ms); }
+
+void tureen_break_note(lua_State *L) {
+  if (!is_watched_here() || identity(L) != watched.identity) return;
   atomic_store(&watched.running, L);
-  if (atomic_load(&watched.is_asked)) lua_sethook(L, tureen_hook, LUA_MASKCOUNT, 1);
+  if (atomic_load(&watched.is_asked)) lua_sethook(L, watched.hook, LUA_MASKCOUNT, 1);
 }
 
-/* Resumes a coroutine with the `count` values at the top: how many values it left there, or -1 with an error there.
- *                                                                                                        [-n, +m, e] */
-static int resume(lua_State *L, lua_State *coroutine, int count) {
-  int results = 0;
-  if (!lua_checkstack(coroutine, count)) {
-    lua_pushliteral(L, "too many arguments to resume");
-    return -1;
-  }
-  lua_xmove(L, coroutine, count);
-  note(coroutine);
-  int status = lua_resume(coroutine, L, count, &results);
-  note(L);
-  if (status != LUA_OK && status != LUA_YIELD) {
-    lua_xmove(coroutine, L, 1);
-    return -1;
-  }
-  if (!lua_checkstack(L, results + 1)) {
-    lua_pop(coroutine, results);
-    lua_pushliteral(L, "too many results to resume");
-    return -1;
-  }
-  lua_xmove(coroutine, L, results);
-  return results;
-}
+int tureen_break_claim(void) { return !atomic_exchange(&watched.is_watched, 1); }
 
-/* coroutine.resume */
-static int noted_resume(lua_State *L) {
-  lua_State *coroutine = lua_tothread(L, 1);
-  luaL_argexpected(L, coroutine != NULL, 1, "thread");
-  int count = resume(L, coroutine, lua_gettop(L) - 1);
-  lua_pushboolean(L, count >= 0);
-  if (count < 0) count = 1;
-  lua_insert(L, -(count + 1));
-  return count + 1;
-}
-
-/* What coroutine.wrap gives. Upvalue 1: the coroutine. */
-static int wrapped(lua_State *L) {
-  lua_State *coroutine = lua_tothread(L, lua_upvalueindex(1));
-  int count = resume(L, coroutine, lua_gettop(L));
-  if (count >= 0) return count;
-  int status = lua_status(coroutine);
-  if (status != LUA_OK && status != LUA_YIELD) { /* it has failed, not been refused: what it left open is closed */
-    tureen_meter_check(L);                       /* but not at a limit, where no hook interrupts that */
-    lua_pushvalue(L, -1);
-    lua_xmove(L, coroutine, 1);
-    lua_resetthread(coroutine);
-    lua_xmove(coroutine, L, 1);
-  }
-  if (status != LUA_ERRMEM && lua_type(L, -1) == LUA_TSTRING) {
-    luaL_where(L, 1);
-    lua_insert(L, -2);
-    lua_concat(L, 2);
-  }
-  return lua_error(L);
-}
-
-/* coroutine.wrap. Upvalue 1: coroutine.create. */
-static int noted_wrap(lua_State *L) {
-  luaL_checktype(L, 1, LUA_TFUNCTION);
-  lua_settop(L, 1);
-  lua_pushvalue(L, lua_upvalueindex(1));
-  lua_insert(L, 1);
-  lua_call(L, 1, 1);
-  lua_pushcclosure(L, wrapped, 1);
-  return 1;
-}
-
-static int install_guards(lua_State *L) {
-  lua_getglobal(L, LUA_COLIBNAME);
-  lua_getfield(L, -1, "create");
-  lua_pushcclosure(L, noted_wrap, 1);
-  lua_setfield(L, -2, "wrap");
-  lua_pushcfunction(L, noted_resume);
-  lua_setfield(L, -2, "resume");
-  return 0;
-}
-
-int tureen_break_watch(struct lua_State *L) {
-  if (atomic_exchange(&watched.is_watched, 1)) return 0;
-  if (!lua_checkstack(L, 2)) return 0;
-  lua_pushcfunction(L, install_guards);
-  if (lua_pcall(L, 0, 0, 0) != LUA_OK) {
-    lua_pop(L, 1);
-    return 0;
-  }
+int tureen_break_begin(lua_State *L, lua_Hook hook) {
   struct sigaction action;
   memset(&action, 0, sizeof action);
   action.sa_handler = handle;
@@ -150,6 +93,8 @@ int tureen_break_watch(struct lua_State *L) {
   sigaddset(&signals, SIGNAL);
   watched.thread = pthread_self();
   watched.state = L;
+  watched.identity = identity(L);
+  watched.hook = hook;
   pthread_sigmask(SIG_UNBLOCK, &signals, NULL);
   if (sigaction(SIGNAL, &action, NULL) != 0) return 0;
   atomic_store(&watched.running, L);
@@ -157,15 +102,21 @@ int tureen_break_watch(struct lua_State *L) {
 }
 
 void tureen_break_ask(void) {
+  atomic_store(&watched.wants_end, 1);
+  tureen_break_nudge();
+}
+
+void tureen_break_nudge(void) {
   if (atomic_load(&watched.running) != NULL) pthread_kill(watched.thread, SIGNAL);
 }
 
-/* Whether this thread's state was asked to end. Another state of the process may have hooks of its own, for its limits. */
+/* Whether this thread's state was asked to end. */
 static int is_asked_here(void) {
-  return atomic_load(&watched.is_asked) && pthread_equal(pthread_self(), watched.thread);
+  return atomic_load(&watched.is_asked) && is_watched_here();
 }
 
 void tureen_break_came_back(void) {
+  tureen_break_heard();
   if (is_asked_here()) atomic_store(&watched.since_ms, now_ms());
 }
 

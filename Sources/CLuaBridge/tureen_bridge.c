@@ -2,23 +2,10 @@
 #include "tureen_bridge_internal.h"
 
 #include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 
 static const char bridge_type[] = "tureen.bridge";
 static const char registry_key = 0; /* its address is the key */
-
-void tureen_bytes_free(tureen_bytes *bytes) {
-  free(bytes->data);
-  bytes->data = NULL;
-  bytes->length = 0;
-}
-
-tureen_bridge *tureen_bridge_self(lua_State *L) {
-  tureen_bridge *bridge = lua_touserdata(L, lua_upvalueindex(1));
-  if (!bridge->is_open) tureen_raise(L, "closed", "the bridge is closed");
-  return bridge;
-}
 
 static int bridge_gc(lua_State *L) {
   tureen_bridge *bridge = luaL_checkudata(L, 1, bridge_type);
@@ -68,6 +55,7 @@ typedef struct open_request {
 static int open_protected(lua_State *L) {
   open_request *request = lua_touserdata(L, 1);
   tureen_json_open(L);
+  tureen_records_open(L);
   new_bridge(L, request->host, &request->is_owned);
   int bridge = lua_gettop(L);
   tureen_core_push(L);

@@ -1,8 +1,8 @@
 /* The C functions the embedded Lua modules build on. Each has the bridge as upvalue 1, so that states stay apart. */
 #include "tureen_bridge_internal.h"
 #include "tureen_limits.h"
+#include "tureen_report.h"
 
-#include <stdio.h>
 #include <string.h>
 
 /* Pushes the error object Swift gave as a tureen.Error and frees the bytes.                             [-0, +1, e] */
@@ -44,10 +44,13 @@ static int core_call(lua_State *L) {
   request.wants_records = lua_toboolean(L, 5);
   tureen_buffer *text = tureen_buffer_new(L);
   tureen_json_encode(L, 3, luaL_checkstring(L, 4), "args", text);
+  tureen_meter_work(L, text->length / 2); /* the host reads them, too */
   request.arguments = text->data;
   request.arguments_length = text->length;
   tureen_bytes_free(&bridge->refusal);
+  int was_running = tureen_meter_pause(tureen_meter_of(L));
   int64_t id = bridge->host.call(bridge->host.context, &request, &bridge->refusal);
+  if (was_running) tureen_meter_begin(tureen_meter_of(L));
   tureen_buffer_free(text);
   if (id > 0) {
     lua_pushinteger(L, id);
@@ -151,8 +154,9 @@ static int core_configure(lua_State *L) {
 static int core_report(lua_State *L) {
   tureen_bridge *bridge = lua_touserdata(L, lua_upvalueindex(1));
   bridge->has_failed = 1;
-  fprintf(stderr, "%s\n", luaL_tolstring(L, 1, NULL));
-  fflush(stderr);
+  size_t length;
+  const char *text = luaL_tolstring(L, 1, &length);
+  tureen_report_line(text, length);
   return 0;
 }
 

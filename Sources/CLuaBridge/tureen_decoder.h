@@ -13,9 +13,18 @@
 #define TUREEN_RECORD "tureen.Record"
 
 typedef struct tureen_page tureen_page;
+typedef struct tureen_decoder tureen_decoder;
+
+/* How a page's objects become records. Both return 0 after `tureen_decoder_fail`, with nothing promised about the stack. */
+typedef struct tureen_record_reader {
+  /* Pushes the object at d->p as a record of d->page and moves behind it.                            [-0, +0..1, m] */
+  int (*read_record)(tureen_decoder *d);
+  /* Pushes the list of entries at d->p, each as long as d->lengths says, and moves behind it.         [-0, +0..1, m] */
+  int (*read_entries)(tureen_decoder *d);
+} tureen_record_reader;
 
 /* Where reading stands. The text has been found to be valid UTF-8, apart from entries that `lengths` tells of. */
-typedef struct tureen_decoder {
+struct tureen_decoder {
   lua_State *L;
   const char *start, *p, *end;
   tureen_json_error *error;
@@ -24,11 +33,12 @@ typedef struct tureen_decoder {
   int record_mark;   /* stack index of the metatable of records, when there is a page */
   tureen_page *page; /* NULL: every object becomes a table */
   int around;        /* levels that the host put around what it was given: they do not count as depth */
+  const tureen_record_reader *records; /* set where `page` is */
   int is_lazy;       /* objects met now become records of `page` */
   const char *lengths; /* the text of `entryLengths`, behind its bracket, when the page ends with it; else NULL */
   /* Members of the last object at each level: records of a page are alike, so the next table is made that large. */
   unsigned short hints[TUREEN_DECODER_HINTS];
-} tureen_decoder;
+};
 
 /* Notes why and where, and returns 0. */
 int tureen_decoder_fail(tureen_decoder *d, const char *message);
@@ -46,11 +56,6 @@ int tureen_decode_value(tureen_decoder *d, int depth);
 int tureen_decode_string(tureen_decoder *d);
 /* The same for a number.                                                                             [-0, +0..1, m] */
 int tureen_decode_number(tureen_decoder *d);
-/* Pushes the object at d->p as a record of d->page and moves behind it.                              [-0, +0..1, m] */
-int tureen_decode_record(tureen_decoder *d);
-/* Pushes the list of entries at d->p, each as long as d->lengths says, and moves behind it.           [-0, +0..1, m] */
-int tureen_decode_entries(tureen_decoder *d);
-
 /* Pushes the value that is all of the text between d->start and d->end, after a look at its UTF-8.      [-0, +0..1, m] */
 int tureen_decode_whole(tureen_decoder *d);
 

@@ -1,5 +1,5 @@
-/* Guards: C functions that stand before the library's own, which is their upvalue 1. Those of coroutines are here, too. */
-#include "tureen_limits.h"
+/* Guards: C functions that stand before the library's own, which is their upvalue 1. And the functions that catch errors. */
+#include "tureen_guards.h"
 
 static int passed_on(lua_State *L, int status, lua_KContext context) {
   (void)status;
@@ -15,65 +15,70 @@ int tureen_pass_on(lua_State *L) {
 }
 
 void tureen_guard(lua_State *L, const char *name, lua_CFunction function) {
-  lua_getfield(L, -1, name);
+  if (lua_getfield(L, -1, name) != LUA_TFUNCTION) {
+    lua_pop(L, 1);
+    return;
+  }
   lua_pushcclosure(L, function, 1);
   lua_setfield(L, -2, name);
 }
 
-/* coroutine.create: what the new one leaves uncounted at its end is counted now. */
-static int charged(lua_State *L) {
-  tureen_meter_charge(L);
-  return tureen_pass_on(L);
+/* Behind a protected call: its results, or false and the error. `refusals` is what the meter had counted before.
+ *                                                                                                        [-0, +0, v] */
+static int protected_results(lua_State *L, int status, lua_KContext refusals, int below) {
+  if (status == LUA_OK || status == LUA_YIELD) return lua_gettop(L) - below;
+  tureen_meter_caught(L, (uint64_t)refusals);
+  lua_pushboolean(L, 0);
+  lua_insert(L, -2);
+  return 2;
 }
 
-/* coroutine.close would run the pending `__close` of a coroutine that a limit has ended, where no hook interrupts it. */
-static int guarded_close(lua_State *L) {
-  tureen_meter_check(L);
-  return tureen_pass_on(L);
+static int pcall_ended(lua_State *L, int status, lua_KContext refusals) {
+  return protected_results(L, status, refusals, 0);
 }
 
-/* What coroutine.wrap gives: resumes the coroutine in upvalue 1. Upvalues 2 and 3: coroutine.resume and close. */
-static int wrapped(lua_State *L) {
-  lua_pushvalue(L, lua_upvalueindex(2));
-  lua_pushvalue(L, lua_upvalueindex(1));
-  lua_rotate(L, 1, 2);
-  lua_call(L, lua_gettop(L) - 1, LUA_MULTRET);
-  if (lua_toboolean(L, 1)) return lua_gettop(L) - 1;
-  tureen_meter_check(L); /* an ended coroutine is not closed then, for the reason above */
-  lua_settop(L, 2);
-  lua_pushvalue(L, lua_upvalueindex(3));
-  lua_pushvalue(L, lua_upvalueindex(1));
-  int is_dead = lua_status(lua_tothread(L, lua_upvalueindex(1))) > LUA_YIELD;
-  if (is_dead) lua_call(L, 1, 2);
-  lua_settop(L, 2);
-  if (lua_type(L, 2) == LUA_TSTRING) {
-    luaL_where(L, 1);
-    lua_insert(L, 2);
-    lua_concat(L, 2);
-  }
-  return lua_error(L);
-}
-
-/* coroutine.wrap. Upvalues: coroutine.create, resume, close. */
-static int guarded_wrap(lua_State *L) {
-  tureen_meter_charge(L);
-  luaL_checktype(L, 1, LUA_TFUNCTION);
-  lua_settop(L, 1);
-  lua_pushvalue(L, lua_upvalueindex(1));
+/* pcall. At 1: true, and then what the function returns. */
+static int guarded_pcall(lua_State *L) {
+  luaL_checkany(L, 1);
+  lua_KContext refusals = (lua_KContext)tureen_meter_refusals(L);
+  lua_pushboolean(L, 1);
   lua_insert(L, 1);
-  lua_call(L, 1, 1);
-  lua_pushvalue(L, lua_upvalueindex(2));
-  lua_pushvalue(L, lua_upvalueindex(3));
-  lua_pushcclosure(L, wrapped, 3);
+  return pcall_ended(L, lua_pcallk(L, lua_gettop(L) - 2, LUA_MULTRET, 0, refusals, pcall_ended), refusals);
+}
+
+/* A script's message handler, upvalue 1; it is left out once a limit is reached. Lua calls it from within the hook that raises,
+ * where no hook interrupts it. Upvalue 2: the refusals before the call. */
+static int message_handler(lua_State *L) {
+  const tureen_meter *meter = tureen_meter_of(L);
+  lua_settop(L, 1);
+  tureen_meter_note_error(L, (uint64_t)lua_tointeger(L, lua_upvalueindex(2)));
+  if (meter == NULL || meter->reached == TUREEN_LIMIT_NONE) return tureen_pass_on(L);
   return 1;
 }
 
-void tureen_coroutines_guard(lua_State *L) {
-  lua_getfield(L, -1, "create");
-  lua_getfield(L, -2, "resume");
-  lua_getfield(L, -3, "close");
-  lua_pushcclosure(L, guarded_wrap, 3);
-  lua_setfield(L, -2, "wrap");
-  tureen_guard(L, "create", charged);
-  tureen_guard(L, "close", guarded_close);
+static int xpcall_ended(lua_State *L, int status, lua_KContext refusals) {
+  return protected_results(L, status, refusals, 1);
+}
+
+/* xpcall. At 1: the handler, at 2: true, and then what the function returns. */
+static int guarded_xpcall(lua_State *L) {
+  luaL_checktype(L, 2, LUA_TFUNCTION);
+  int count = lua_gettop(L) - 2;
+  lua_KContext refusals = (lua_KContext)tureen_meter_refusals(L);
+  lua_pushvalue(L, 2);
+  lua_pushinteger(L, (lua_Integer)refusals);
+  lua_pushcclosure(L, message_handler, 2);
+  lua_pushboolean(L, 1);
+  lua_pushvalue(L, 1);
+  lua_rotate(L, 3, 3); /* function, handler, guarded handler, true, function, arguments */
+  lua_remove(L, 1);
+  lua_remove(L, 1);
+  return xpcall_ended(L, lua_pcallk(L, count, LUA_MULTRET, 1, refusals, xpcall_ended), refusals);
+}
+
+void tureen_protected_calls_open(lua_State *L) {
+  lua_pushcfunction(L, guarded_pcall);
+  lua_setfield(L, -2, "pcall");
+  lua_pushcfunction(L, guarded_xpcall);
+  lua_setfield(L, -2, "xpcall");
 }

@@ -1,12 +1,7 @@
 #include <string.h>
 
 #include "tureen_decoder.h"
-
-int tureen_decoder_fail(tureen_decoder *d, const char *message) {
-  d->error->message = message;
-  d->error->offset = (size_t)(d->p - d->start);
-  return 0;
-}
+#include "tureen_limits.h"
 
 static int read_array(tureen_decoder *d, int depth) {
   d->p++;
@@ -47,7 +42,7 @@ static int skip_lengths(tureen_decoder *d) {
 
 /* Pushes the entries of a cursor as records. */
 static int read_entries(tureen_decoder *d, int depth) {
-  if (d->lengths != NULL) return tureen_decode_entries(d);
+  if (d->lengths != NULL) return d->records->read_entries(d);
   d->is_lazy = 1;
   if (!tureen_decode_value(d, depth)) return 0;
   d->is_lazy = 0;
@@ -109,7 +104,7 @@ static int read_container(tureen_decoder *d, int depth) {
   if (depth >= TUREEN_JSON_DEPTH + d->around) return tureen_decoder_fail(d, "nested too deeply");
   if (!lua_checkstack(d->L, 12)) return tureen_decoder_fail(d, "no room for a value nested this deeply");
   if (*d->p == '[') return read_array(d, depth + 1);
-  return d->is_lazy ? tureen_decode_record(d) : read_object(d, depth + 1);
+  return d->is_lazy ? d->records->read_record(d) : read_object(d, depth + 1);
 }
 
 int tureen_decode_value(tureen_decoder *d, int depth) {
@@ -151,6 +146,7 @@ int tureen_decode_whole(tureen_decoder *d) {
   int top = lua_gettop(L);
   luaL_getmetatable(L, TUREEN_ARRAY);
   d->array_mark = top + 1;
+  tureen_meter_bytes(L, (size_t)(d->end - d->start));
   int ok = d->lengths != NULL || check_utf8(d);
   if (ok) ok = tureen_decode_value(d, 0);
   if (ok) {

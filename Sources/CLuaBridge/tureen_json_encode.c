@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "tureen_decoder.h"
+#include "tureen_limits.h"
 
 /* Where the encoder is: a chain of the tables it stands in, for cycles and for the path in an error. */
 typedef struct frame {
@@ -19,6 +20,7 @@ typedef struct encoder {
   lua_State *L;
   tureen_buffer *out;
   const char *caller, *root;
+  int is_metered;
 } encoder;
 
 static const char mixed_keys[] = "mixes string keys with others, so it is neither an object nor an array";
@@ -155,6 +157,7 @@ static lua_Integer sequence_length(encoder *e, int table, const frame *at) {
   lua_pushnil(L);
   while (lua_next(L, table)) {
     lua_pop(L, 1);
+    if (e->is_metered) tureen_meter_work(L, 1);
     if (lua_type(L, -1) == LUA_TSTRING) fail(e, at, mixed_keys);
     if (!lua_isinteger(L, -1)) fail(e, at, "has a key that is neither a string nor a position");
     lua_Integer key = lua_tointeger(L, -1);
@@ -209,6 +212,7 @@ static void put_table(encoder *e, int table, frame *at, int depth) {
 static void put_value(encoder *e, int index, const frame *parent, int depth) {
   lua_State *L = e->L;
   frame at = {.parent = parent};
+  if (e->is_metered) tureen_meter_work(L, 1);
   switch (lua_type(L, index)) {
     case LUA_TNIL: put(e, "null", 4); return;
     case LUA_TBOOLEAN: lua_toboolean(L, index) ? put(e, "true", 4) : put(e, "false", 5); return;
@@ -244,6 +248,6 @@ static void put_value(encoder *e, int index, const frame *parent, int depth) {
 }
 
 void tureen_json_encode(lua_State *L, int index, const char *caller, const char *root, tureen_buffer *out) {
-  encoder e = {L, out, caller, root};
+  encoder e = {L, out, caller, root, tureen_meter_of(L) != NULL};
   put_value(&e, lua_absindex(L, index), NULL, 0);
 }

@@ -7,6 +7,12 @@
 
 #include "tureen_scan.h"
 
+int tureen_decoder_fail(tureen_decoder *d, const char *message) {
+  d->error->message = message;
+  d->error->offset = (size_t)(d->p - d->start);
+  return 0;
+}
+
 static int is_digit(tureen_decoder *d) { return d->p < d->end && *d->p >= '0' && *d->p <= '9'; }
 
 static int skip_digits(tureen_decoder *d) {

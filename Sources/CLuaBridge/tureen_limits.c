@@ -1,5 +1,6 @@
-/* What a script may use: memory through Lua's allocator, instructions and time through a hook that Lua calls every so many
- * instructions. Once a limit is reached the hook raises at every instruction, so that nothing a script catches goes on. */
+/* What a script may use. Memory is counted by Lua's allocator; instructions by a hook that Lua calls every so many of them, by
+ * the allocator and by library functions, whose work counts as instructions; time by the clock. Once a limit is reached every
+ * coroutine that goes on raises at its next instruction, and nothing is allocated any more. */
 #include "tureen_limits.h"
 
 #include <stdio.h>
@@ -7,24 +8,53 @@
 #include <string.h>
 #include <time.h>
 
-#include "tureen_break.h"
-
 /* Instructions between two looks at the clock: about 10 us. A new coroutine counts as as many from the start, because what it
  * has left when it is dropped is never counted. */
 #define STEP 1000
 
-static int64_t now_ms(void) {
+/* Bytes that are made or walked for one instruction. An instruction takes some 10 ns, in which memory is filled with as much. */
+#define BYTES_MADE 64
+#define BYTES_WALKED 16
+
+/* Processor time that a script has for each of its instructions, 50 times what they take, and from the start. What it does
+ * beyond is work that nothing else counts: comparing long strings, compiling a chunk made to take long. */
+#define NANOSECONDS_EACH 500
+#define NANOSECONDS_MORE 250000000
+
+/* Nanoseconds between two looks that are worth asking for the processor time, which takes a system call. */
+#define SLOW (STEP * NANOSECONDS_EACH)
+
+/* Memory of restricted scripts that nobody gave a limit: one library function walks all of it within seconds. */
+#define RESTRICTED_BYTES (256u << 20)
+
+static int64_t nanoseconds(clockid_t clock) {
   struct timespec now;
-  clock_gettime(CLOCK_MONOTONIC, &now);
-  return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+  clock_gettime(clock, &now);
+  return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
+}
+
+static int64_t now_ms(void) { return nanoseconds(CLOCK_MONOTONIC) / 1000000; }
+
+static void reach(tureen_meter *meter, int limit) {
+  if (meter->reached == TUREEN_LIMIT_NONE) meter->reached = limit;
 }
 
 /* Lua asks, collects its garbage, and asks for the same once more: the second refusal in a row is final. */
-static void refuse(tureen_meter *meter, const void *old, size_t size) {
-  if (meter->refused_size == size && meter->refused == old && meter->reached == TUREEN_LIMIT_NONE)
-    meter->reached = TUREEN_LIMIT_MEMORY;
+static void *refuse(tureen_meter *meter, const void *old, size_t size) {
+  if (meter->refused_size == size && meter->refused == old) reach(meter, TUREEN_LIMIT_MEMORY);
+  meter->refusals++;
   meter->refused = old;
   meter->refused_size = size;
+  return NULL;
+}
+
+/* Counts what a larger block costs to fill; 0 when the script may have none any more. */
+static int may_grow(tureen_meter *meter, size_t more) {
+  if (meter->cpu_mark_ns < 0) return 1; /* no script runs */
+  meter->used_instructions += more / BYTES_MADE;
+  if (meter->limits.instructions != 0 && meter->used_instructions >= meter->limits.instructions)
+    reach(meter, TUREEN_LIMIT_INSTRUCTIONS);
+  return meter->reached == TUREEN_LIMIT_NONE;
 }
 
 /* Lua's allocator for states with limits. */
@@ -37,9 +67,9 @@ static void *allocate(void *context, void *old, size_t old_size, size_t size) {
     return NULL;
   }
   uint64_t limit = meter->limits.memory_bytes;
-  if (limit != 0 && size > old_size && meter->used_bytes - old_size + size > limit) {
-    refuse(meter, old, size);
-    return NULL;
+  if (size > old_size) {
+    if (limit != 0 && meter->used_bytes - old_size + size > limit) return refuse(meter, old, size);
+    if (size - old_size >= BYTES_MADE && !may_grow(meter, size - old_size)) return NULL;
   }
   void *memory = realloc(old, size);
   if (memory == NULL) return NULL;
@@ -74,54 +104,84 @@ static void describe(const tureen_meter *meter, char *text, size_t size) {
 
 /* Raises for the limit that was reached, and sees to it that this goes on.                              [-0, +0, v] */
 static int raise_limit(lua_State *L, tureen_meter *meter) {
-  char text[160];
-  lua_sethook(L, tureen_hook, LUA_MASKCOUNT, 1);
+  lua_sethook(L, meter->hook, LUA_MASKCOUNT, 1);
   lua_Debug frame;
   for (int level = 0; meter->where[0] == 0 && lua_getstack(L, level, &frame); level++)
     if (lua_getinfo(L, "Sl", &frame) && frame.currentline > 0)
       snprintf(meter->where, sizeof meter->where, "%s:%d: ", frame.short_src, frame.currentline);
-  describe(meter, text, sizeof text);
-  lua_pushstring(L, text);
+  lua_pushnil(L); /* a text would need memory, and `tureen_meter_message` has it */
   return lua_error(L);
+}
+
+/* Whether the script's thread has worked for longer than its instructions account for. */
+static int is_overdrawn(const tureen_meter *meter) {
+  if (meter->cpu_mark_ns < 0) return 0;
+  int64_t used = meter->cpu_ns + nanoseconds(CLOCK_THREAD_CPUTIME_ID) - meter->cpu_mark_ns;
+  return used > NANOSECONDS_MORE &&
+         (uint64_t)(used - NANOSECONDS_MORE) / NANOSECONDS_EACH >= meter->limits.instructions;
+}
+
+static void look_at_clocks(tureen_meter *meter) {
+  int64_t now = nanoseconds(CLOCK_MONOTONIC), since = now - meter->looked_ns;
+  meter->looked_ns = now;
+  if (meter->end_ms != 0 && now / 1000000 >= meter->end_ms) reach(meter, TUREEN_LIMIT_TIME);
+  if (meter->limits.instructions != 0 && since > SLOW && is_overdrawn(meter)) reach(meter, TUREEN_LIMIT_INSTRUCTIONS);
 }
 
 /* Looks at what was used; `instructions` more than before.                                              [-0, +0, v] */
 static void count(lua_State *L, tureen_meter *meter, uint64_t instructions) {
-  const tureen_limits *limits = &meter->limits;
-  meter->used_instructions += instructions;
-  if (meter->reached == TUREEN_LIMIT_NONE && limits->instructions != 0 && meter->used_instructions >= limits->instructions)
-    meter->reached = TUREEN_LIMIT_INSTRUCTIONS;
-  if (meter->reached == TUREEN_LIMIT_NONE && meter->end_ms != 0 && now_ms() >= meter->end_ms)
-    meter->reached = TUREEN_LIMIT_TIME;
+  meter->used_instructions += instructions + meter->work;
+  meter->work = 0;
+  if (meter->limits.instructions != 0 && meter->used_instructions >= meter->limits.instructions)
+    reach(meter, TUREEN_LIMIT_INSTRUCTIONS);
+  if (meter->reached == TUREEN_LIMIT_NONE) look_at_clocks(meter);
   if (meter->reached != TUREEN_LIMIT_NONE) raise_limit(L, meter);
 }
 
-void tureen_hook(lua_State *L, lua_Debug *record) {
-  (void)record;
-  tureen_meter *meter = tureen_meter_of(L);
-  if (meter != NULL) count(L, meter, (uint64_t)lua_gethookcount(L));
-  tureen_break_look(L);
+/* Instructions between two calls of the hook. */
+static int step_of(const tureen_meter *meter) {
+  uint64_t most = meter->limits.instructions;
+  return most != 0 && most < STEP ? (int)most : STEP;
 }
 
-lua_State *tureen_meter_open(const tureen_limits *limits) {
+void tureen_meter_hook(lua_State *L) {
+  tureen_meter *meter = tureen_meter_of(L);
+  if (meter == NULL) return;
+  int instructions = lua_gethookcount(L);
+  count(L, meter, (uint64_t)instructions);
+  /* Somebody wanted a look at once. */
+  if (instructions != step_of(meter)) lua_sethook(L, meter->hook, LUA_MASKCOUNT, step_of(meter));
+}
+
+lua_State *tureen_meter_open(const tureen_limits *limits, lua_Hook hook) {
   tureen_meter *meter = calloc(1, sizeof *meter);
   if (meter == NULL) return NULL;
   meter->limits = *limits;
+  if (limits->is_restricted && limits->memory_bytes == 0) meter->limits.memory_bytes = RESTRICTED_BYTES;
+  meter->hook = hook;
+  meter->cpu_mark_ns = -1;
   lua_State *L = lua_newstate(allocate, meter);
   if (L == NULL) {
     free(meter);
     return NULL;
   }
-  uint64_t step = limits->instructions != 0 && limits->instructions < STEP ? limits->instructions : STEP;
-  if (limits->memory_bytes != 0 || limits->instructions != 0 || limits->time_ms != 0)
-    lua_sethook(L, tureen_hook, LUA_MASKCOUNT, (int)step);
+  lua_sethook(L, hook, LUA_MASKCOUNT, step_of(meter));
   return L;
 }
 
-void tureen_meter_start(tureen_meter *meter) {
+void tureen_meter_begin(tureen_meter *meter) {
+  if (meter == NULL || meter->cpu_mark_ns >= 0) return;
+  meter->cpu_mark_ns = nanoseconds(CLOCK_THREAD_CPUTIME_ID);
   if (meter->end_ms != 0 || meter->limits.time_ms == 0) return;
   uint64_t left = meter->limits.time_ms < (uint64_t)INT64_MAX / 2 ? meter->limits.time_ms : (uint64_t)INT64_MAX / 2;
   meter->end_ms = now_ms() + (int64_t)left;
+}
+
+int tureen_meter_pause(tureen_meter *meter) {
+  if (meter == NULL || meter->cpu_mark_ns < 0) return 0;
+  meter->cpu_ns += nanoseconds(CLOCK_THREAD_CPUTIME_ID) - meter->cpu_mark_ns;
+  meter->cpu_mark_ns = -1;
+  return 1;
 }
 
 int64_t tureen_meter_left_ms(lua_State *L) {
@@ -131,14 +191,37 @@ int64_t tureen_meter_left_ms(lua_State *L) {
   return left < 0 ? 0 : left;
 }
 
-void tureen_meter_charge(lua_State *L) {
-  tureen_meter *meter = tureen_meter_of(L);
-  if (meter != NULL) count(L, meter, STEP);
-}
-
 void tureen_meter_check(lua_State *L) {
   tureen_meter *meter = tureen_meter_of(L);
   if (meter != NULL) count(L, meter, 0);
+}
+
+void tureen_meter_work(lua_State *L, uint64_t steps) {
+  tureen_meter *meter = tureen_meter_of(L);
+  if (meter == NULL) return;
+  meter->work += steps;
+  if (meter->work >= STEP) count(L, meter, 0);
+}
+
+void tureen_meter_bytes(lua_State *L, size_t bytes) { tureen_meter_work(L, bytes / BYTES_WALKED); }
+
+void tureen_meter_coroutine(lua_State *L) { tureen_meter_work(L, STEP); }
+
+uint64_t tureen_meter_refusals(lua_State *L) {
+  const tureen_meter *meter = tureen_meter_of(L);
+  return meter == NULL ? 0 : meter->refusals;
+}
+
+void tureen_meter_note_error(lua_State *L, uint64_t refusals) {
+  tureen_meter *meter = tureen_meter_of(L);
+  if (meter == NULL || meter->refusals == refusals || lua_type(L, -1) != LUA_TSTRING) return;
+  /* Lua's own words. Some of its functions give up at the first refusal. */
+  if (strstr(lua_tostring(L, -1), "not enough memory") != NULL) reach(meter, TUREEN_LIMIT_MEMORY);
+}
+
+void tureen_meter_caught(lua_State *L, uint64_t refusals) {
+  tureen_meter_note_error(L, refusals);
+  tureen_meter_check(L);
 }
 
 int tureen_meter_message(const tureen_meter *meter, char *text, size_t size) {

@@ -157,7 +157,8 @@ void tureen_page_push(lua_State *L, int page_index, int metatable, tureen_page *
   lua_setmetatable(L, -2);
 }
 
-int tureen_decode_record(tureen_decoder *d) {
+/* Pushes the object at d->p as a record of d->page and moves behind it.                              [-0, +0..1, m] */
+static int read_record(tureen_decoder *d) {
   uint32_t start = (uint32_t)(d->p - d->start);
   if (tureen_page_index(d) == NULL) return 0;
   tureen_page_push(d->L, d->page_index, d->record_mark, d->page, start, (uint32_t)(d->p - d->start) - start, 1);
@@ -185,7 +186,7 @@ static int decode_entry(tureen_decoder *d, size_t length) {
   return tureen_decode_value(d, 1) && (d->p == end || tureen_decoder_fail(d, "an entry is not as long as it should be"));
 }
 
-int tureen_decode_entries(tureen_decoder *d) {
+static int read_entries(tureen_decoder *d) {
   lua_State *L = d->L;
   if (d->p >= d->end || *d->p != '[') return tureen_decoder_fail(d, "expected a list of entries");
   lua_newtable(L);
@@ -214,6 +215,8 @@ static const char *find_lengths(const tureen_bytes *text) {
   return (size_t)(p - text->data) > length && memcmp(p - length, name, length) == 0 ? p : NULL;
 }
 
+static const tureen_record_reader records = {read_record, read_entries};
+
 int tureen_json_decode_page(lua_State *L, tureen_bytes *text, tureen_json_error *error) {
   if (text->data == NULL || text->length >= UINT32_MAX)
     return tureen_json_decode_answer(L, text->data ? text->data : "", text->length, error);
@@ -225,6 +228,7 @@ int tureen_json_decode_page(lua_State *L, tureen_bytes *text, tureen_json_error 
   d.error = error;
   d.page = page;
   d.around = TUREEN_JSON_AROUND;
+  d.records = &records;
   d.lengths = find_lengths(text);
   d.page_index = lua_gettop(L);
   luaL_getmetatable(L, TUREEN_RECORD);

@@ -5,17 +5,9 @@
 
 /* How deep a match may try: bounds the C stack at some 20 KB. */
 #define DEEPEST 200
-/* Steps between two looks at the limits. */
-#define STEPS 1000
-
 static int has(const tureen_item *item, const char *byte) {
   unsigned char b = (unsigned char)*byte;
   return item->bytes[b >> 6] >> (b & 63) & 1;
-}
-
-void tureen_pattern_step(lua_State *L, int *steps, int more) {
-  *steps += more;
-  for (; *steps >= STEPS; *steps -= STEPS) tureen_meter_charge(L);
 }
 
 static const char *match(tureen_matcher *m, const char *s, const tureen_item *item);
@@ -32,7 +24,7 @@ static const char *match_many(tureen_matcher *m, const char *s, const tureen_ite
   ptrdiff_t count = 0;
   while (s + count < m->end && has(item, s + count)) {
     count++;
-    tureen_pattern_step(m->L, &m->steps, 1);
+    tureen_meter_work(m->L, 1);
   }
   for (; count >= item->least; count--) {
     const char *found = try(m, s + count, item + 1);
@@ -77,7 +69,7 @@ static const char *behind_capture(tureen_matcher *m, const char *s, int number) 
   ptrdiff_t length = m->captures[number].length;
   if (length < 0) return NULL; /* a position has no text */
   if (m->end - s < length || memcmp(s, m->captures[number].start, (size_t)length) != 0) return NULL;
-  tureen_pattern_step(m->L, &m->steps, (int)(length / 16 % STEPS));
+  tureen_meter_bytes(m->L, (size_t)length);
   return s + length;
 }
 
@@ -86,7 +78,7 @@ static const char *behind_balance(tureen_matcher *m, const char *s, const tureen
   if (s == m->end || (unsigned char)*s != item->first) return NULL;
   ptrdiff_t open = 1;
   while (++s < m->end) {
-    tureen_pattern_step(m->L, &m->steps, 1);
+    tureen_meter_work(m->L, 1);
     if ((unsigned char)*s == item->last) {
       if (--open == 0) return s + 1;
     } else if ((unsigned char)*s == item->first) {
@@ -103,7 +95,7 @@ static int is_frontier(const tureen_matcher *m, const char *s, const tureen_item
 
 static const char *match(tureen_matcher *m, const char *s, const tureen_item *item) {
   for (;; item++) {
-    tureen_pattern_step(m->L, &m->steps, 1);
+    tureen_meter_work(m->L, 1);
     switch (item->kind) {
       case ITEM_DONE: return s;
       case ITEM_AT_END: return s == m->end ? s : NULL;

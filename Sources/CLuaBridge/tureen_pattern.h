@@ -45,7 +45,7 @@ typedef struct tureen_matcher {
   lua_State *L;
   const char *subject, *end;
   const tureen_item *items; /* a userdata the caller keeps on the stack */
-  int depth, steps, count;
+  int depth, count;
   tureen_capture captures[TUREEN_CAPTURES];
 } tureen_matcher;
 
@@ -54,11 +54,5 @@ const tureen_item *tureen_pattern_compile(lua_State *L, const char *pattern, siz
 
 /* Where a match that begins at `start` ends; NULL when there is none. Raises at a limit.                [-0, +0, v] */
 const char *tureen_pattern_match(tureen_matcher *m, const char *start);
-
-/* Counts work that is done outside the virtual machine; raises at a limit.                              [-0, +0, v] */
-void tureen_pattern_step(lua_State *L, int *steps, int more);
-
-/* Puts find, match, gmatch and gsub in the table at the top.                                            [-0, +0, e] */
-void tureen_strings_open(lua_State *L);
 
 #endif

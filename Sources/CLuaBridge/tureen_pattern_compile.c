@@ -123,6 +123,7 @@ static const char *read_item(lua_State *L, const char *p, const char *end, turee
 const tureen_item *tureen_pattern_compile(lua_State *L, const char *pattern, size_t length) {
   const char *end = pattern + length;
   if (length >= SIZE_MAX / sizeof(tureen_item) / 2) luaL_error(L, "pattern too long");
+  tureen_meter_work(L, length * 4);
   tureen_item *items = lua_newuserdatauv(L, (length + 1) * sizeof *items, 0), *item = items;
   for (const char *p = pattern; p < end; item++) {
     memset(item, 0, sizeof *item);

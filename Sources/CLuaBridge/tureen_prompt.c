@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "tureen_bridge_internal.h"
+#include "tureen_limits.h"
 
 static const char kept_key = 0, flag_key = 0; /* their addresses are the keys */
 
@@ -38,7 +39,9 @@ static int run(lua_State *L, lua_CFunction function, request *given, tureen_byte
   lua_pushcfunction(L, describe);
   lua_pushcfunction(L, function);
   lua_pushlightuserdata(L, given);
+  tureen_meter_begin(tureen_meter_of(L));
   int status = lua_pcall(L, 1, 1, top + 1);
+  tureen_meter_pause(tureen_meter_of(L));
   take_text(L, out);
   lua_settop(L, top);
   return status == LUA_OK ? 0 : 1;

@@ -2,9 +2,13 @@
  * the metatable of records as their first upvalue, which is faster than to look it up by name. */
 #include <string.h>
 
+#include "tureen_limits.h"
 #include "tureen_page.h"
 
 #define METATABLE lua_upvalueindex(1)
+
+/* Members of a record from which on looking for one counts as work. */
+#define MANY 64
 
 /* The record at `index`; NULL when something else is there. */
 static tureen_record *to_record(lua_State *L, int index) {
@@ -51,6 +55,7 @@ static int check_text(const tureen_record *r, tureen_decoder *d) {
 static const tureen_index *index_record(lua_State *L, tureen_record *r, tureen_json_error *error) {
   const tureen_index *known = tureen_page_find(r->page, r->start);
   if (known != NULL) return known;
+  tureen_meter_bytes(L, r->length);
   tureen_decoder d = decoder_of(L, r, r->start, r->length, error);
   d.page = r->page;
   if (!check_text(r, &d)) return NULL;
@@ -120,6 +125,7 @@ static int is_escaped_key(lua_State *L, tureen_record *r, tureen_member m, const
 static int64_t find_member(lua_State *L, tureen_record *r, const tureen_index *index, const char *key, size_t length,
                            tureen_member *member) {
   const char *text = r->page->text.data;
+  if (index->count > MANY) tureen_meter_work(L, index->count / 4);
   for (uint32_t i = index->count; i-- > 0;) {
     const tureen_member *m = &index->members[i];
     if (!m->is_escaped) {

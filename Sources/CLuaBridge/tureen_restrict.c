@@ -1,13 +1,12 @@
 /* The environment of scripts with limits: without what could go around them, and on demand without files, processes and
  * loaders. */
 #include <lua5.4/lualib.h>
+#include <string.h>
 
 #include "tureen_bridge_internal.h"
-#include "tureen_limits.h"
-#include "tureen_pattern.h"
-
-/* Elements that a library function may walk in one go: a few tenths of a second. */
-#define LONGEST_WALK (1 << 24)
+#include "tureen_coroutines.h"
+#include "tureen_guards.h"
+#include "tureen_restrict.h"
 
 /* A finalizer runs where no hook can interrupt it. */
 static int guarded_setmetatable(lua_State *L) {
@@ -20,72 +19,49 @@ static int guarded_setmetatable(lua_State *L) {
   return tureen_pass_on(L);
 }
 
-/* The library's own loops once for each repetition, also when there is nothing to repeat. */
-static int guarded_rep(lua_State *L) {
-  size_t length, separator = 0;
-  luaL_checklstring(L, 1, &length);
-  if (!lua_isnoneornil(L, 3)) luaL_checklstring(L, 3, &separator);
-  if (length + separator > 0) return tureen_pass_on(L);
-  luaL_checkinteger(L, 2);
-  lua_pushliteral(L, "");
-  return 1;
-}
-
-static int guarded_move(lua_State *L) {
-  lua_Integer first = luaL_checkinteger(L, 2), last = luaL_checkinteger(L, 3);
-  if (last >= first && (lua_Unsigned)last - (lua_Unsigned)first >= LONGEST_WALK)
-    return luaL_error(L, "move: a script with limits can move %d elements at once", LONGEST_WALK);
+/* For library functions that walk their first argument, if that is a text. */
+static int guarded_walk(lua_State *L) {
+  if (lua_type(L, 1) == LUA_TSTRING) tureen_meter_bytes(L, lua_rawlen(L, 1));
   return tureen_pass_on(L);
 }
 
-/* Orders as `<` does, counted: what table.sort calls where the script gives it no function. Upvalue 1: the count. */
-static int counted_less(lua_State *L) {
-  int steps = (int)lua_tointeger(L, lua_upvalueindex(1));
-  tureen_pattern_step(L, &steps, 1);
-  lua_pushinteger(L, steps);
-  lua_replace(L, lua_upvalueindex(1));
-  lua_pushboolean(L, lua_compare(L, 1, 2, LUA_OPLT));
-  return 1;
+/* A position in a text of that length, counted from its end when it is below 0. */
+static lua_Integer position_of(lua_State *L, int argument, lua_Integer otherwise, lua_Integer length) {
+  int is_integer;
+  lua_Integer position = lua_tointegerx(L, argument, &is_integer);
+  if (!is_integer) position = otherwise;
+  if (position >= 0) return position > length ? length : position;
+  return position < -length ? 0 : length + 1 + position;
 }
 
-static int guarded_sort(lua_State *L) {
-  if (lua_istable(L, 1) && lua_isnoneornil(L, 2)) {
-    lua_settop(L, 1);
-    lua_pushinteger(L, 0);
-    lua_pushcclosure(L, counted_less, 1);
+/* For those that walk the bytes of a text from one position to another. Upvalue 2: the other, where it is not given; 0: the
+ * same. */
+static int guarded_range(lua_State *L) {
+  if (lua_type(L, 1) == LUA_TSTRING) {
+    lua_Integer length = (lua_Integer)lua_rawlen(L, 1), first = position_of(L, 2, 1, length);
+    lua_Integer otherwise = lua_tointeger(L, lua_upvalueindex(2));
+    lua_Integer last = position_of(L, 3, otherwise == 0 ? first : otherwise, length);
+    if (last > first) tureen_meter_work(L, (uint64_t)(last - first) / 4);
   }
   return tureen_pass_on(L);
 }
 
-/* For insert and remove: a `__len` can say anything. */
-static int guarded_length(lua_State *L) {
-  if (lua_istable(L, 1) && luaL_len(L, 1) > LONGEST_WALK)
-    return luaL_error(L, "a table of a script with limits can have %d elements here", LONGEST_WALK);
+/* utf8.offset walks as many characters as it is asked for. */
+static int guarded_offset(lua_State *L) {
+  lua_Integer count = lua_tointeger(L, 2);
+  size_t length = lua_type(L, 1) == LUA_TSTRING ? lua_rawlen(L, 1) : 0;
+  lua_Unsigned steps = count < 0 ? 0 - (lua_Unsigned)count : (lua_Unsigned)count;
+  tureen_meter_work(L, (steps < length ? steps : length) / 4);
   return tureen_pass_on(L);
 }
 
-/* A script's message handler; it is left out once a limit is reached. Lua calls it from within the hook that raises, where no
- * hook interrupts it. */
-static int message_handler(lua_State *L) {
+/* collectgarbage walks all that there is, unless it is only asked for a number. */
+static int guarded_collect(lua_State *L) {
   const tureen_meter *meter = tureen_meter_of(L);
-  if (meter == NULL || meter->reached == TUREEN_LIMIT_NONE) return tureen_pass_on(L);
-  lua_settop(L, 1);
-  return 1;
-}
-
-static int guarded_xpcall(lua_State *L) {
-  luaL_checktype(L, 2, LUA_TFUNCTION);
-  lua_pushvalue(L, 2);
-  lua_pushcclosure(L, message_handler, 1);
-  lua_replace(L, 2);
-  return tureen_pass_on(L);
-}
-
-/* load that takes text only: a binary chunk can do what no Lua text can. */
-static int guarded_load(lua_State *L) {
-  if (lua_gettop(L) < 3) lua_settop(L, 3);
-  lua_pushliteral(L, "t");
-  lua_replace(L, 3);
+  const char *what = lua_type(L, 1) == LUA_TSTRING ? lua_tostring(L, 1) : "collect";
+  int walks = strcmp(what, "collect") == 0 || strcmp(what, "step") == 0 || strcmp(what, "generational") == 0 ||
+              strcmp(what, "incremental") == 0;
+  if (meter != NULL && walks) tureen_meter_bytes(L, (size_t)meter->used_bytes);
   return tureen_pass_on(L);
 }
 
@@ -143,7 +119,6 @@ void tureen_restrict_libraries(lua_State *L) {
     lua_pushnil(L);
     lua_setfield(L, -2, not_base[i]);
   }
-  tureen_guard(L, "load", guarded_load);
   lua_pushcfunction(L, own_require);
   lua_setfield(L, -2, "require");
   lua_getfield(L, -1, LUA_STRLIBNAME);
@@ -165,23 +140,51 @@ void tureen_restrict_libraries(lua_State *L) {
   lua_pop(L, 1);
 }
 
+/* Puts a guard before a function that walks a range; `last` as guarded_range has it.                    [-0, +0, e] */
+static void guard_range(lua_State *L, const char *name, lua_Integer last) {
+  lua_getfield(L, -1, name);
+  lua_pushinteger(L, last);
+  lua_pushcclosure(L, guarded_range, 2);
+  lua_setfield(L, -2, name);
+}
+
+static void guard_walks(lua_State *L, const char *const *names) {
+  for (; *names != NULL; names++) tureen_guard(L, *names, guarded_walk);
+}
+
+static void restrict_strings(lua_State *L) {
+  static const char *const walk[] = {"format", "lower", "pack", "packsize", "reverse", "unpack", "upper", NULL};
+  lua_getglobal(L, LUA_STRLIBNAME);
+  tureen_strings_open(L);
+  guard_walks(L, walk);
+  guard_range(L, "byte", 0);
+  lua_getglobal(L, LUA_UTF8LIBNAME);
+  guard_range(L, "codepoint", 0);
+  guard_range(L, "len", -1);
+  tureen_guard(L, "offset", guarded_offset);
+  lua_pop(L, 2);
+}
+
+void tureen_restrict_loops(lua_State *L) {
+  static const char *const of_base[] = {"tonumber", NULL}, *const of_os[] = {"date", NULL};
+  lua_pushglobaltable(L);
+  tureen_protected_calls_open(L);
+  tureen_load_open(L);
+  tureen_guard(L, "collectgarbage", guarded_collect);
+  guard_walks(L, of_base);
+  lua_getfield(L, -1, LUA_TABLIBNAME);
+  tureen_tables_open(L);
+  lua_getfield(L, -2, LUA_COLIBNAME);
+  tureen_coroutines_open(L);
+  lua_getfield(L, -3, LUA_OSLIBNAME);
+  guard_walks(L, of_os);
+  lua_pop(L, 4);
+  restrict_strings(L);
+}
+
 void tureen_restrict_escapes(lua_State *L) {
   lua_pushglobaltable(L);
   tureen_guard(L, "setmetatable", guarded_setmetatable);
-  lua_getfield(L, -1, LUA_STRLIBNAME);
-  tureen_guard(L, "rep", guarded_rep);
-  tureen_strings_open(L);
-  lua_pop(L, 1);
-  lua_getfield(L, -1, LUA_TABLIBNAME);
-  tureen_guard(L, "move", guarded_move);
-  tureen_guard(L, "insert", guarded_length);
-  tureen_guard(L, "remove", guarded_length);
-  tureen_guard(L, "sort", guarded_sort);
-  lua_pop(L, 1);
-  lua_getfield(L, -1, LUA_COLIBNAME);
-  tureen_coroutines_guard(L);
-  lua_pop(L, 1);
-  tureen_guard(L, "xpcall", guarded_xpcall);
   lua_pop(L, 1);
   take_away(L, "debug", "sethook");
   take_away(L, "debug", "setmetatable");

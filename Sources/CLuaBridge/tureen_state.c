@@ -5,7 +5,10 @@
 
 #include "tureen_break.h"
 #include "tureen_bridge_internal.h"
-#include "tureen_limits.h"
+#include "tureen_coroutines.h"
+#include "tureen_guards.h"
+#include "tureen_hook.h"
+#include "tureen_restrict.h"
 
 /* Copies the text at `index` for Swift; without memory the message is lost, the status is not.          [-0, +0, -] */
 static void copy_text(lua_State *L, int index, tureen_bytes *out) {
@@ -22,6 +25,7 @@ static int open_protected(lua_State *L) {
   int *is_owned = lua_touserdata(L, 2);
   if (tureen_meter_restricts(L)) tureen_restrict_libraries(L);
   else luaL_openlibs(L);
+  if (tureen_meter_of(L) != NULL) tureen_restrict_loops(L);
   luaL_getsubtable(L, LUA_REGISTRYINDEX, LUA_LOADED_TABLE);
   *is_owned = 1;
   tureen_bridge_open(L, host);
@@ -53,7 +57,7 @@ static int copy_limit(lua_State *L, tureen_bytes *out) {
 
 struct lua_State *tureen_state_open(const tureen_host *host, const tureen_limits *limits, tureen_bytes *error) {
   int is_owned = 0;
-  lua_State *L = has_limits(limits) ? tureen_meter_open(limits) : luaL_newstate();
+  lua_State *L = has_limits(limits) ? tureen_meter_open(limits, tureen_hook) : luaL_newstate();
   if (L != NULL) {
     lua_pushcfunction(L, open_protected);
     lua_pushlightuserdata(L, (void *)host);
@@ -121,8 +125,8 @@ static int run_protected(lua_State *L) {
   lua_settop(L, 0);
   set_arg(L, s);
   const char *mode = tureen_meter_restricts(L) ? "t" : NULL;
-  int status = s->path != NULL ? luaL_loadfilex(L, s->path, mode)
-                               : luaL_loadbufferx(L, s->text, s->length, s->name, mode);
+  int status = s->path != NULL ? tureen_load_file(L, s->path, mode)
+                               : tureen_load_text(L, s->text, s->length, s->name, mode);
   if (status != LUA_OK) {
     s->status = 2;
     return 1; /* the message */
@@ -139,16 +143,19 @@ static int run(lua_State *L, script *s, tureen_bytes *error) {
   error->length = 0;
   int top = lua_gettop(L);
   tureen_bridge *bridge = tureen_bridge_of(L);
-  if (tureen_meter_of(L) != NULL) tureen_meter_start(tureen_meter_of(L));
   if (bridge == NULL || !lua_checkstack(L, 4)) return 1;
+  uint64_t refusals = tureen_meter_refusals(L);
+  tureen_meter_begin(tureen_meter_of(L));
   bridge->owner = TUREEN_OWNER_RUN;
   bridge->exit_status = -1;
   lua_pushcfunction(L, describe);
   lua_pushcfunction(L, run_protected);
   lua_pushlightuserdata(L, s);
   int status = lua_pcall(L, 1, 1, top + 1);
+  tureen_meter_pause(tureen_meter_of(L));
   bridge->owner = TUREEN_OWNER_PROMPT;
   if (status != LUA_OK) s->status = 1;
+  if (bridge->exit_status < 0 && s->status != 0) tureen_meter_note_error(L, refusals);
   if (bridge->exit_status >= 0) s->status = 4;
   else if (s->status != 0) copy_text(L, -1, error);
   else if (tureen_bridge_failed(L)) s->status = 1;
@@ -181,6 +188,25 @@ int tureen_state_limit(struct lua_State *L) {
 int tureen_state_exit_status(struct lua_State *L) {
   tureen_bridge *bridge = tureen_bridge_of(L);
   return bridge == NULL ? -1 : bridge->exit_status;
+}
+
+/* Coroutines of the state are known while they run.                                              [-0, +0, e] */
+static int know_coroutines(lua_State *L) {
+  lua_getglobal(L, LUA_COLIBNAME);
+  tureen_coroutines_open(L);
+  return 0;
+}
+
+int tureen_break_watch(struct lua_State *L) {
+  if (!tureen_break_claim() || !lua_checkstack(L, 2)) return 0;
+  if (tureen_meter_of(L) == NULL) { /* others have it from their opening */
+    lua_pushcfunction(L, know_coroutines);
+    if (lua_pcall(L, 0, 0, 0) != LUA_OK) {
+      lua_pop(L, 1);
+      return 0;
+    }
+  }
+  return tureen_break_begin(L, tureen_hook);
 }
 
 void tureen_state_close(struct lua_State *L) {

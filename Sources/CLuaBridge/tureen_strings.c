@@ -2,6 +2,7 @@
 #define _GNU_SOURCE /* memmem */
 #include <string.h>
 
+#include "tureen_guards.h"
 #include "tureen_pattern.h"
 
 /* Pushes capture `number`, from 0 on; 0 is the whole match where the pattern has none.                  [-0, +1, e] */
@@ -49,6 +50,7 @@ static int find_plain(lua_State *L, const char *subject, size_t length, size_t f
   size_t sought_length;
   const char *sought = lua_tolstring(L, 2, &sought_length);
   const char *found = sought_length == 0 ? subject + from : memmem(subject + from, length - from, sought, sought_length);
+  tureen_meter_bytes(L, (found == NULL ? length - from : (size_t)(found - subject) - from) + sought_length);
   if (found == NULL) {
     lua_pushnil(L);
     return 1;
@@ -129,6 +131,7 @@ static void add_text(tureen_matcher *m, luaL_Buffer *out, const char *start, con
   size_t length;
   const char *text = lua_tolstring(m->L, 3, &length), *text_end = text + length;
   for (const char *escape; (escape = memchr(text, '%', (size_t)(text_end - text))) != NULL; text = escape + 2) {
+    tureen_meter_work(m->L, 1);
     luaL_addlstring(out, text, (size_t)(escape - text));
     char what = escape + 1 < text_end ? escape[1] : 0;
     if (what == '%') luaL_addchar(out, '%');
@@ -199,6 +202,21 @@ static int strings_gsub(lua_State *L) {
   return 2;
 }
 
+/* The library's own loops once for each repetition, also when there is nothing to repeat. */
+static int guarded_rep(lua_State *L) {
+  size_t length, separator = 0;
+  luaL_checklstring(L, 1, &length);
+  if (!lua_isnoneornil(L, 3)) luaL_checklstring(L, 3, &separator);
+  if (length + separator > 0) {
+    lua_Integer times = luaL_checkinteger(L, 2);
+    if (times > 0 && (lua_Unsigned)times < (lua_Unsigned)1 << 40) tureen_meter_work(L, (uint64_t)times / 4);
+    return tureen_pass_on(L);
+  }
+  luaL_checkinteger(L, 2);
+  lua_pushliteral(L, "");
+  return 1;
+}
+
 void tureen_strings_open(lua_State *L) {
   static const luaL_Reg functions[] = {{"find", strings_find},
                                        {"match", strings_match},
@@ -206,4 +224,5 @@ void tureen_strings_open(lua_State *L) {
                                        {"gsub", strings_gsub},
                                        {NULL, NULL}};
   luaL_setfuncs(L, functions, 0);
+  tureen_guard(L, "rep", guarded_rep);
 }

@@ -111,5 +111,4 @@ void tureen_json_open(lua_State *L) {
     lua_setfield(L, -2, "__tostring");
   }
   lua_pop(L, 1);
-  tureen_records_open(L);
 }

@@ -25,9 +25,15 @@ end
 
 local ESCAPES = { ["\n"] = "\\n", ["\r"] = "\\r", ["\t"] = "\\t", ["\""] = "\\\"", ["\\"] = "\\\\" }
 
+-- Control characters beyond ASCII, and marks that turn the direction of writing: patterns over their UTF-8.
+local COMMANDS = { "\xC2[\x80-\x9F]", "\xD8\x9C", "\xE2\x80[\x8E\x8F\xA8-\xAE]", "\xE2\x81[\xA6-\xA9]" }
+
 --- Without what would do something to a terminal.
 function M.printable(text)
   if utf8.len(text) == nil then text = text:gsub("[\128-\255]", function(c) return ("\\x%02X"):format(c:byte()) end) end
+  for _, command in ipairs(COMMANDS) do
+    text = text:gsub(command, function(c) return ("\\u{%X}"):format(utf8.codepoint(c)) end)
+  end
   return (text:gsub("[%c\127]", function(c) return ESCAPES[c] or ("\\x%02X"):format(c:byte()) end))
 end
 

@@ -7,9 +7,13 @@ import CLuaBridge
 public struct ScriptLimits: Sendable, Equatable {
   public enum Kind: Int32, Sendable { case memory = 1, instructions, time }
 
-  /// Bytes of Lua's allocator, Lua's libraries and the modules included: some 300 KB. What waits in the host is not counted.
+  /// Bytes of Lua's allocator, Lua's libraries and the modules included: some 300 KB. What waits in the host is not counted. A
+  /// restricted script without it has 256 MiB.
   public var memory: UInt64?
-  /// Instructions of Lua's virtual machine, counted in steps of 1,000; a coroutine costs 1,000 from the start.
+  /// Instructions of Lua's virtual machine, counted in steps of 1,000; a coroutine costs 1,000 from the start. What library
+  /// functions do counts as instructions, too: 64 bytes that are made, 16 that are walked, one element, or one byte that is
+  /// compiled. Whatever is left is bounded by the processor time of the script's thread: 0.5 us for each instruction of the
+  /// limit, and 0.25 s.
   public var instructions: UInt64?
   /// Milliseconds from the first script of the state on, waiting included.
   public var timeMs: UInt64?
@@ -18,6 +22,9 @@ public struct ScriptLimits: Sendable, Equatable {
   public var isRestricted = false
 
   public init() {}
+
+  /// Whether there is any.
+  public var isLimited: Bool { self != ScriptLimits() }
 
   /// 0 stands for no limit there, so that a limit of 0 becomes 1: it is reached at once all the same.
   var table: tureen_limits {

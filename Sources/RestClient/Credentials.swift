@@ -45,6 +45,11 @@ public enum Credentials: Sendable, Equatable {
     }
   }
 
+  /// What must not be shown.
+  var secrets: [String] {
+    form().filter { ["client_secret", "password", "refresh_token"].contains($0.name) }.map(\.value)
+  }
+
   /// Which app signs in.
   public var clientId: String {
     switch self {

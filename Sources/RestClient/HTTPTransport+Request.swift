@@ -32,6 +32,7 @@ extension HTTPTransport {
   func makeRequest(
     _ method: HTTPMethod, url: String, headers: [(name: String, value: String)], body: [UInt8]?
   ) throws(RestError) -> HTTPClient.Request {
+    try RequestHead.check(url: url, headers: headers)
     var fields = HTTPHeaders(headers.map { ($0.name, $0.value) })
     if !fields.contains(name: "accept-encoding") {
       // Said in both cases: the library asks for compression when nothing is said.

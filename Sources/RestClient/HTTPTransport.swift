@@ -62,8 +62,8 @@ public final class HTTPTransport: Sendable {
   ///   - url: Absolute, encoded, checked by ``WebAddress``.
   ///   - headers: Complete but for `Host`, `Content-Length` and `Accept-Encoding`.
   /// - Returns: Whatever the server answered, error statuses included. A body that ended early is never returned.
-  /// - Throws: ``RestError`` `.noResponse`, `.untrustedCertificate`, `.responseTooLarge`, `.invalidURL`, `.cancelled`,
-  ///   `.shutDown`.
+  /// - Throws: ``RestError`` `.noResponse`, `.untrustedCertificate`, `.responseTooLarge`, `.requestTooLarge`, `.invalidURL`,
+  ///   `.invalidHeader`, `.cancelled`, `.shutDown`.
   func exchange(
     _ method: HTTPMethod, url: String, headers: [(name: String, value: String)], body: [UInt8]?
   ) async throws(RestError) -> RestResponse {

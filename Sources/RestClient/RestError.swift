@@ -15,6 +15,8 @@ public struct RestError: Error, Sendable {
     /// A good status with a body that is not what was asked for.
     case invalidBody
     case responseTooLarge
+    /// The URL and the headers are longer than any server takes.
+    case requestTooLarge
     /// There is no session and none can be had: no credentials, or the server revoked or refused them.
     case notAuthenticated
     /// The server refused the session twice, the second time right after a refresh.
@@ -22,6 +24,8 @@ public struct RestError: Error, Sendable {
     case requestLimitExceeded
     case cancelled
     case invalidURL
+    /// A header's name or value holds what cannot be sent.
+    case invalidHeader
     case shutDown
   }
 
@@ -76,8 +80,8 @@ public struct RestError: Error, Sendable {
     case .httpStatus:
       status.map(RestError.passingStatuses.contains) ?? false
         || serverCode.map(RestError.passingServerCodes.contains) ?? false
-    case .untrustedCertificate, .invalidBody, .responseTooLarge, .notAuthenticated, .sessionExpired, .cancelled, .invalidURL,
-      .shutDown:
+    case .untrustedCertificate, .invalidBody, .responseTooLarge, .requestTooLarge, .notAuthenticated, .sessionExpired,
+      .cancelled, .invalidURL, .invalidHeader, .shutDown:
       false
     }
   }

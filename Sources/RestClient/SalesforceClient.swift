@@ -12,20 +12,27 @@ public final class SalesforceClient: RestClient {
   /// The app that signs in, and as whom; nil where the credentials do not say.
   public let clientId: String?
   public let username: String?
+  /// Whether callers are kept from the tokens, and from hosts that are not the org's.
+  private let isRestricted: Bool
+  private let secrets: [String]
 
   /// - Parameters:
   ///   - session: A stored one; nil signs in with the first request.
   ///   - credentials: For signing in and for refreshing. Without them an expired session stays expired.
+  ///   - isRestricted: For requests that strangers make: hosts other than the org's are refused, and the tokens are taken out
+  ///     of what servers say.
   ///   - userAgent: Asked for each request, so that it may change meanwhile.
   ///   - onSessionChange: Awaited with each new session before it is used, so that the host can store it.
   public init(
     session: Session? = nil, credentials: Credentials? = nil, apiVersion: String = "v66.0",
-    transport: HTTPTransport = HTTPTransport(), policy: RetryPolicy = .standard,
+    transport: HTTPTransport = HTTPTransport(), isRestricted: Bool = false, policy: RetryPolicy = .standard,
     environment: RetryEnvironment = .live, observer: (any RestObserver)? = nil,
     logger: Logger = Logger(label: "tureen.rest"), userAgent: @escaping @Sendable () -> String = { "tureen" },
     onSessionChange: @escaping @Sendable (Session) async -> Void = { _ in }
   ) {
     self.apiVersion = apiVersion
+    self.isRestricted = isRestricted
+    secrets = credentials?.secrets ?? []
     sender = RequestSender(
       transport: transport, policy: policy, environment: environment, observer: observer, logger: logger, userAgent: userAgent)
     oauth = OAuthClient(sender: sender)
@@ -70,6 +77,18 @@ public final class SalesforceClient: RestClient {
   /// - Note: A refused session is renewed once, by one request for all that were refused, and each of them is sent once
   ///   more. That is safe for a create as well: a request without a session changes nothing.
   public func send(_ request: RestRequest) async throws -> RestResponse {
+    guard isRestricted else { return try await sendWithSession(request) }
+    // The session that a request ends with may be another one than it begins with.
+    let before = await sessions.known
+    do throws(RestError) {
+      let response = try await sendWithSession(request)
+      return await redaction(before).cleaned(response)
+    } catch {
+      throw await redaction(before).cleaned(error)
+    }
+  }
+
+  private func sendWithSession(_ request: RestRequest) async throws(RestError) -> RestResponse {
     guard request.requiresAuthentication else { return try await sendOpenly(request) }
     let session = try await sessions.current()
     do throws(RestError) {
@@ -112,11 +131,26 @@ public final class SalesforceClient: RestClient {
     return try await sender.send(request, url: url, token: session.accessToken)
   }
 
+  private func redaction(_ before: Session?) async -> TokenRedaction {
+    let sessions = [before, await sessions.known].compactMap { $0 }
+    return TokenRedaction(secrets + sessions.flatMap { [$0.accessToken, $0.refreshToken ?? ""] })
+  }
+
+  /// Whether a URL leads to where the session may go, or to where it comes from.
+  private func isOfOrg(_ url: String) async -> Bool {
+    if await sessions.known?.mayAuthorize(url) == true { return true }
+    guard let loginURL, let login = WebAddress(loginURL) else { return false }
+    return WebAddress(url) == login
+  }
+
   private func sendOpenly(_ request: RestRequest) async throws(RestError) -> RestResponse {
     guard let base = await sessions.known?.instanceURL ?? loginURL else {
       throw .invalidURL("no instance and no login host is known for '\(request.pathWithoutQuery)'")
     }
     let url = try WebAddress.url(path: request.path, query: request.query, base: base)
+    if isRestricted, await !isOfOrg(url) {
+      throw .invalidURL("a restricted script reaches the org alone, not '\(WebAddress(url)?.host ?? "")' (--restricted)")
+    }
     return try await sender.send(request, url: url, token: nil)
   }
 }

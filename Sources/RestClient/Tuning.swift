@@ -4,6 +4,10 @@ public enum Tuning {
   /// without end must not fill the memory.
   public static let largestResponse = 256 * 1024 * 1024
 
+  /// Bytes of a request's URL and headers. Servers take 8 to 16 KB; from 64 KB on the HTTP library finds its connection full
+  /// after the headers and ends the process.
+  public static let largestRequestHead = 48 * 1024
+
   /// Bytes first set aside for a body of unknown length: one page of small records needs no growing.
   static let smallestBodyBuffer = 16 * 1024
 

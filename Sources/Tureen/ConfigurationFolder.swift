@@ -24,10 +24,14 @@ struct ConfigurationFolder: Sendable {
 
   init() {}
 
+  /// - Parameter isRestricted: Whether the files come with a script that may choose nothing of the host: settings are errors.
   /// - Throws: ``HostError`` `.invalidConfiguration`, naming the file, the line and the key.
-  init(_ directory: String) throws {
+  init(_ directory: String, isRestricted: Bool) throws {
     do {
-      if let file = try ConfigurationFolder.file("bootconfig.json", in: directory) { try takeBootConfig(file) }
+      if let file = try ConfigurationFolder.file("bootconfig.json", in: directory) {
+        if isRestricted { try ConfigurationFolder.refuseSettings(file) }
+        try takeBootConfig(file)
+      }
       userStore = try ConfigurationFolder.file("userstore.json", in: directory).map { try StoreConfiguration($0) }
       globalStore = try ConfigurationFolder.file("globalstore.json", in: directory).map { try StoreConfiguration($0) }
       userSyncs = try ConfigurationFolder.syncs("usersyncs.json", in: directory)
@@ -68,6 +72,14 @@ struct ConfigurationFolder: Sendable {
       }
     }
     return file
+  }
+
+  /// Where stores are kept, which org is asked and with which secrets is for the person who runs a restricted script to choose.
+  private static func refuseSettings(_ file: JSONFile) throws {
+    for key in HostSettings.keys where file.value[key] != nil {
+      throw file.problem(
+        key: key, "is not available to a restricted script (--restricted); choose it on the command line or in the environment")
+    }
   }
 
   private mutating func takeBootConfig(_ file: JSONFile) throws {

@@ -45,6 +45,7 @@ struct CredentialsSource {
 
   /// Reads a credentials file.
   static func read(_ path: String, defaultURL: String?) throws -> Found {
+    try PrivateFile.check(path, what: "the credentials file")
     guard let text = FileSystem.read(path) else {
       throw HostError(.invalidConfiguration, "\(path): the credentials file cannot be read")
     }

@@ -8,6 +8,7 @@ extension Host {
     _ action: OAuthAction, _ call: ActionCall, onUpdate: @escaping @Sendable (CallUpdate) -> Void
   ) throws {
     let core = try core(), agent = userAgent
+    if action == .logoutCurrentUser { try refuseWhenRestricted("oauth.logoutCurrentUser") }
     Host.answer(call, onUpdate) {
       switch action {
       case .getAppHomeUrl: return ""
@@ -30,6 +31,7 @@ extension Host {
     _ action: AccountAction, _ call: ActionCall, onUpdate: @escaping @Sendable (CallUpdate) -> Void
   ) throws {
     let core = try core()
+    if action == .logout { try refuseWhenRestricted("sfaccountmanager.logout") }
     let userId = call.value("userId")?.stringValue, orgId = call.value("orgId")?.stringValue
     Host.answer(call, onUpdate) {
       let account = try await Account.current(core)
@@ -47,6 +49,14 @@ extension Host {
         return "OK"
       }
     }
+  }
+
+  /// - Throws: `restricted` when the script is kept from what would outlast it.
+  func refuseWhenRestricted(_ what: String) throws {
+    guard isRestricted else { return }
+    throw BridgeError(
+      domain: "bridge", code: BridgeError.Code.restricted.rawValue,
+      message: "\(what) is not available to a restricted script (--restricted)")
   }
 
   /// Answers a call once with what `body` gives, from a task of its own.
@@ -70,19 +80,26 @@ struct Account: Sendable {
   let session: Session
   let clientId: String
   let username: String
-  let showsRefreshToken: Bool
+  let shownTokens: ShownTokens
+
+  /// Which of the session's tokens a script gets.
+  enum ShownTokens: Sendable {
+    case none, access, all
+
+    init(_ settings: HostSettings) { self = settings.isRestricted ? .none : settings.allowsRefreshToken ? .all : .access }
+  }
 
   init(_ session: Session, of client: SalesforceClient, _ core: HostCore) {
     self.init(
       session: session, clientId: client.clientId ?? "", username: client.username ?? "",
-      showsRefreshToken: core.showsRefreshToken)
+      shownTokens: core.shownTokens)
   }
 
-  init(session: Session, clientId: String, username: String, showsRefreshToken: Bool) {
+  init(session: Session, clientId: String, username: String, shownTokens: ShownTokens) {
     self.session = session
     self.clientId = clientId
     self.username = username
-    self.showsRefreshToken = showsRefreshToken
+    self.shownTokens = shownTokens
   }
 
   /// Nil when nobody is signed in.
@@ -95,7 +112,7 @@ struct Account: Sendable {
   /// What `getAuthCredentials` answers.
   func credentials(_ userAgent: String) -> JSONValue {
     withRefreshToken([
-      "accessToken": .string(session.accessToken), "userId": .string(session.userId), "orgId": .string(session.orgId),
+      "accessToken": accessToken, "userId": .string(session.userId), "orgId": .string(session.orgId),
       "loginUrl": .string(session.loginURL), "instanceUrl": .string(session.instanceURL),
       "identityUrl": .string(session.identityURL), "clientId": .string(clientId), "userAgent": .string(userAgent),
       "communityId": .null, "communityUrl": .null,
@@ -105,15 +122,17 @@ struct Account: Sendable {
   /// An element of `getUsers`.
   var json: JSONValue {
     withRefreshToken([
-      "authToken": .string(session.accessToken), "loginServer": .string(session.loginURL),
+      "authToken": accessToken, "loginServer": .string(session.loginURL),
       "idUrl": .string(session.identityURL), "instanceServer": .string(session.instanceURL),
       "orgId": .string(session.orgId), "userId": .string(session.userId), "username": .string(username),
       "clientId": .string(clientId),
     ])
   }
 
+  private var accessToken: JSONValue { shownTokens == .none ? .null : .string(session.accessToken) }
+
   private func withRefreshToken(_ object: JSONObject) -> JSONValue {
-    guard showsRefreshToken else { return .object(object) }
+    guard shownTokens == .all else { return .object(object) }
     var object = object
     object["refreshToken"] = session.refreshToken.map { .string($0) } ?? .null
     return .object(object)

@@ -174,10 +174,10 @@ extension NetworkRequest {
       guard !value.isNull else { return nil }
       let text = value.stringValue ?? value.text
       guard !name.isEmpty, name.utf8.allSatisfy(isTokenByte) else {
-        throw wrong("'headerParams' has '\(name)', which names no header")
+        throw wrong("'headerParams' has '\(name.prefix(200))', which names no header")
       }
       guard text.utf8.allSatisfy({ $0 == 9 || $0 >= 32 && $0 != 127 }) else {
-        throw wrong("'headerParams.\(name)' holds a line break or another control character")
+        throw wrong("'headerParams.\(name.prefix(200))' holds a line break or another control character")
       }
       return (name, text)
     }

@@ -39,11 +39,13 @@ public final class Host: BridgeHost {
   public func prepare() throws {
     try state.withLock { state in
       if let directory = state.settings.configDirectory {
-        state.folder = try ConfigurationFolder(HostSettings.absolute(directory))
+        state.folder = try ConfigurationFolder(
+          HostSettings.absolute(directory), isRestricted: state.settings.isRestricted)
       }
       var settings = state.settings
       settings.fill(from: try .environment())
       if let inFolder = state.folder?.settings { settings.fill(from: inFolder) }
+      try HostSettings.checkHome(HostSettings.resolvedHome(settings.home))
       _ = try settings.trustedCertificates()
       guard settings.storeKey == nil || StoreKey.isSupported else { throw StoreKey.unavailable }
     }
@@ -67,11 +69,12 @@ public final class Host: BridgeHost {
     var settings = state.settings
     settings.fill(from: try .environment())
     if state.folder == nil, let directory = settings.configDirectory {
-      state.folder = try ConfigurationFolder(HostSettings.absolute(directory))
+      state.folder = try ConfigurationFolder(HostSettings.absolute(directory), isRestricted: settings.isRestricted)
     }
     let folder = state.folder ?? ConfigurationFolder()
     settings.fill(from: folder.settings)
-    let home = HostSettings.absolute(settings.home ?? HostSettings.defaultHome())
+    let home = try HostSettings.resolvedHome(settings.home)
+    try HostSettings.checkHome(home)
     return HostCore(
       home: home, org: try Org.resolve(settings, home: home), settings: settings,
       authorities: try settings.trustedCertificates(), folder: folder, targets: targets, events: events, userAgent: userAgent)
@@ -95,7 +98,9 @@ public final class Host: BridgeHost {
       var given = HostSettings()
       try given.take(options) { HostError(.invalidConfiguration, "configure: '\($0)' \($1)") }
       var folder = state.folder
-      if let directory = given.configDirectory { folder = try ConfigurationFolder(HostSettings.absolute(directory)) }
+      if let directory = given.configDirectory {
+        folder = try ConfigurationFolder(HostSettings.absolute(directory), isRestricted: state.settings.isRestricted)
+      }
       given.fill(from: state.settings)
       state.settings = given
       state.folder = folder

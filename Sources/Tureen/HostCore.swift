@@ -31,8 +31,8 @@ final class HostCore: Sendable {
   let registry: StoreRegistry
   let observers = Observers()
   let client: DeferredClient
-  /// Whether scripts get the refresh token beside the access token.
-  let showsRefreshToken: Bool
+  /// What scripts get of the session.
+  let shownTokens: Account.ShownTokens
   /// Tells the script of what happens to the host.
   let events: HostEvents
   private let sessionPath: String
@@ -49,7 +49,8 @@ final class HostCore: Sendable {
     targets: ScriptTargets, events: HostEvents, userAgent: @escaping @Sendable () -> String
   ) {
     self.home = home
-    showsRefreshToken = settings.allowsRefreshToken
+    let shownTokens = Account.ShownTokens(settings)
+    self.shownTokens = shownTokens
     self.targets = targets
     self.folder = folder
     self.events = events
@@ -60,13 +61,12 @@ final class HostCore: Sendable {
       recovery: settings.recover == "moveAside" ? .moveAside { logger.warning("\($0)") } : .refuse,
       key: { [source = settings.storeKey] in try source?.read() })
     let version = settings.apiVersion ?? "v66.0", sessionPath = userDirectory + "/session.json"
-    let showsToken = settings.allowsRefreshToken
     self.sessionPath = sessionPath
     var transport = TransportConfiguration()
     transport.authorities = authorities
     client = DeferredClient(apiVersion: version) { [transport] in
       try HostCore.connect(
-        org, sessionPath: sessionPath, apiVersion: version, transport, events, showsRefreshToken: showsToken,
+        org, sessionPath: sessionPath, apiVersion: version, transport, events, shownTokens: shownTokens,
         userAgent: userAgent)
     }
   }
@@ -131,20 +131,20 @@ final class HostCore: Sendable {
   /// The client of an org; runs with the first request.
   private static func connect(
     _ org: Org, sessionPath path: String, apiVersion: String, _ transport: TransportConfiguration, _ events: HostEvents,
-    showsRefreshToken: Bool, userAgent: @escaping @Sendable () -> String
+    shownTokens: Account.ShownTokens, userAgent: @escaping @Sendable () -> String
   ) throws -> any RestClient {
     let keeps = org.keepsSession, logger = Logger(label: "tureen.host")
-    let stored = keeps ? FileSystem.read(path).flatMap { try? JSONValue(parsing: $0) }.flatMap { Session(json: $0) } : nil
+    let stored = keeps ? try session(in: path) : nil
     let credentials = try org.credentials()
     events.begin(session: stored)
     return SalesforceClient(
       session: stored, credentials: credentials, apiVersion: apiVersion, transport: HTTPTransport(transport),
-      observer: SyncTrafficObserver(next: events), userAgent: userAgent,
+      isRestricted: shownTokens == .none, observer: SyncTrafficObserver(next: events), userAgent: userAgent,
       onSessionChange: { session in
         events.sessionChanged(
           Account(
             session: session, clientId: credentials.clientId, username: credentials.username ?? "",
-            showsRefreshToken: showsRefreshToken))
+            shownTokens: shownTokens))
         guard keeps else { return }
         do {
           try FileSystem.write(session.json.serialized(), to: path)
@@ -152,6 +152,13 @@ final class HostCore: Sendable {
           logger.warning("the session could not be kept: \(error)")
         }
       })
+  }
+
+  /// The session that was kept in a file, nil when there is none or it is of no use.
+  private static func session(in path: String) throws -> Session? {
+    guard FileSystem.exists(path) else { return nil }
+    try PrivateFile.check(path, what: "the file with the session")
+    return FileSystem.read(path).flatMap { try? JSONValue(parsing: $0) }.flatMap { Session(json: $0) }
   }
 
   func forget(_ reference: StoreReference) {

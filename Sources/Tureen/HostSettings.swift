@@ -125,15 +125,35 @@ public struct HostSettings: Sendable {
   }
 
   /// `$XDG_DATA_HOME/tureen`, else `~/.local/share/tureen`.
-  public static func defaultHome() -> String {
-    if let data = Environment["XDG_DATA_HOME"], data.hasPrefix("/") { return data + "/tureen" }
-    return (Environment["HOME"] ?? "/tmp") + "/.local/share/tureen"
+  /// - Throws: ``HostError`` `.invalidConfiguration` when the user has no home directory.
+  public static func defaultHome() throws -> String { try defaultHome({ Environment[$0] }, ofUser: homeOfUser) }
+
+  static func defaultHome(_ variable: (String) -> String?, ofUser: () -> String?) throws -> String {
+    if let data = variable("XDG_DATA_HOME"), data.hasPrefix("/") { return data + "/tureen" }
+    guard let own = variable("HOME") ?? ofUser(), own.hasPrefix("/") else {
+      throw HostError(
+        .invalidConfiguration,
+        "there is no home directory to keep data in: set HOME, or name a folder with TUREEN_HOME or --home")
+    }
+    return own + "/.local/share/tureen"
+  }
+
+  /// As the system's list of users has it; nil when that has no directory which is there.
+  private static func homeOfUser() -> String? {
+    guard let entry = getpwuid(geteuid()), let directory = entry.pointee.pw_dir else { return nil }
+    let path = String(cString: directory)
+    return path.isEmpty || path == "/" || !FileSystem.exists(path) ? nil : path
   }
 
   /// The home in force for the command line's own purposes.
-  public static func resolvedHome(_ given: String?) -> String {
-    absolute(given ?? Environment["TUREEN_HOME"] ?? defaultHome())
+  /// - Throws: ``HostError`` `.invalidConfiguration` when nothing says where it is.
+  public static func resolvedHome(_ given: String?) throws -> String {
+    absolute(try given ?? Environment["TUREEN_HOME"] ?? defaultHome())
   }
+
+  /// Makes sure that nobody else can put a session or a store into a home, or take the sandbox's over.
+  /// - Throws: ``HostError`` `.invalidConfiguration`, naming the folder and what to do. One that is not there yet is fine.
+  public static func checkHome(_ home: String) throws { try PrivateFile.checkFolder(home, what: "the home") }
 
   static func absolute(_ path: String) -> String {
     if path.hasPrefix("/") { return path }

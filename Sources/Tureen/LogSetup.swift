@@ -1,3 +1,4 @@
+import Glibc
 import JSON
 import Logging
 import Synchronization
@@ -49,9 +50,20 @@ public enum LogSetup {
   private static let once: Void = {
     LoggingSystem.bootstrap { label in
       guard let level = state.withLock({ $0.threshold }) else { return SwiftLogNoOpLogHandler() }
-      var handler = StreamLogHandler.standardError(label: label)
+      var handler = StreamLogHandler(label: label, stream: EscapedStandardError())
       handler.logLevel = level
       return handler
     }
   }()
+}
+
+/// Standard error without what would command a terminal: servers' words are in the log.
+private struct EscapedStandardError: TextOutputStream {
+  mutating func write(_ text: String) {
+    var text = TerminalText.escaped(text)
+    text.withUTF8 { bytes in
+      // Whole in one call, so that lines of several threads stay apart.
+      _ = Glibc.write(STDERR_FILENO, bytes.baseAddress, bytes.count)
+    }
+  }
 }

@@ -95,11 +95,13 @@ public enum StoreKeySource: Sendable, Equatable {
   func secret() throws -> Secret {
     do {
       switch self {
-      case .file(let path): return try SecretReader.file(path)
+      case .file(let path):
+        try PrivateFile.check(path, what: "the key file")
+        return try SecretReader.file(path)
       case .variable(let name): return try SecretReader.variable(getenv(name))
       case .command(let words): return try SecretReader.command(words, timeoutMs: Tuning.keyCommandTimeoutMs)
       }
-    } catch {
+    } catch let error as SecretReader.Problem {
       throw HostError(.invalidConfiguration, "\(name): \(error.what)")
     }
   }

@@ -114,13 +114,14 @@ struct ExecCommand: ParsableCommand {
   private func report(_ reply: Bridge.Reply, of action: String) -> Int32 {
     switch reply {
     case .success(let payload):
-      let text = isatty(STDOUT_FILENO) == 1 ? JSONLayout.indented(payload) : payload
-      write(String(decoding: text, as: UTF8.self) + "\n", to: STDOUT_FILENO)
+      let isTerminal = isatty(STDOUT_FILENO) == 1
+      let text = String(decoding: isTerminal ? JSONLayout.indented(payload) : payload, as: UTF8.self)
+      write((isTerminal ? TerminalText.escapedJSON(text) : text) + "\n", to: STDOUT_FILENO)
       return isStopped(payload, action) ? ExitStatus.tryAgain : 0
     case .failure(let text):
       let error = (try? JSONValue(parsing: text)) ?? .null
       if json {
-        write(String(decoding: text, as: UTF8.self) + "\n", to: STDERR_FILENO)
+        write(TerminalText.escapedJSON(String(decoding: text, as: UTF8.self)) + "\n", to: STDERR_FILENO)
       } else {
         let domain = error["domain"]?.stringValue ?? "bridge", code = error["code"]?.stringValue ?? "internal"
         complain("\(error["message"]?.stringValue ?? "the call failed") (\(domain)/\(code))")

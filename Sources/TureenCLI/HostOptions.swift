@@ -16,16 +16,29 @@ struct HostOptions: ParsableArguments {
   func prepare(
     configDirectory: String?, _ adjust: (inout HostSettings) -> Void = { _ in }
   ) throws -> (host: Host, sandbox: EmbeddedSandbox) {
-    let sandbox = EmbeddedSandbox(home: HostSettings.resolvedHome(home))
-    var settings = sandbox.settings(home: home, org: org, configDirectory: configDirectory)
-    adjust(&settings)
-    let host = Host(settings: settings)
     do {
+      let sandbox = EmbeddedSandbox(home: try HostSettings.resolvedHome(home))
+      var settings = sandbox.settings(home: home, org: org, configDirectory: configDirectory)
+      adjust(&settings)
+      let host = Host(settings: settings)
       try host.prepare()
+      return (host, sandbox)
     } catch {
       complain("\(error)")
       throw ExitCode(ExitStatus.configuration)
     }
-    return (host, sandbox)
+  }
+}
+
+/// The home of a command that runs no host.
+/// - Throws: `ExitCode` `configuration`; what is wrong has been said on stderr.
+func checkedHome(_ given: String?) throws -> String {
+  do {
+    let home = try HostSettings.resolvedHome(given)
+    try HostSettings.checkHome(home)
+    return home
+  } catch {
+    complain("\(error)")
+    throw ExitCode(ExitStatus.configuration)
   }
 }

@@ -81,13 +81,14 @@ struct RunCommand: ParsableCommand {
     }
     let bridge = state.bridge
     state.becomeBreakable()
-    let overtime = limits.timeLimit.map { limit in
-      Overtime(seconds: limit.seconds) {
+    let overtime =
+      !limits.values.isLimited
+      ? nil
+      : Overtime(limits.values) {
         display.clear()
         host.stopSyncs()
         host.shutdown()
       }
-    }
     let interrupts = InterruptWatch {
       display.clear()
       host.stopSyncs()
@@ -124,8 +125,8 @@ struct RunCommand: ParsableCommand {
   }
 }
 
-/// Writes a line to stderr.
-func complain(_ message: String) { write("tureen: \(message)\n", to: STDERR_FILENO) }
+/// Writes a line to stderr, without what would command a terminal.
+func complain(_ message: String) { write("tureen: \(TerminalText.escaped(message))\n", to: STDERR_FILENO) }
 
 /// Writes text whole, past the buffers of the C library. What nobody reads any more is dropped.
 func write(_ text: String, to descriptor: Int32) {

@@ -104,7 +104,7 @@ import Tureen
     func run() throws {
       guard fault != ["help"] else { return write(FaultOptions.help(), to: STDOUT_FILENO) }
       let rules = try FaultOptions(words: fault, file: faults).rules()
-      let home = HostSettings.resolvedHome(home)
+      let home = try checkedHome(home)
       var configuration = SandboxConfiguration()
       configuration.port = port
       configuration.host = host

@@ -43,9 +43,10 @@ struct RekeyCommand: ParsableCommand {
 
   func run() throws {
     var failed = false
+    let home = try checkedHome(home)
     do {
       let current = try StoreKeySource.current()?.read(), fresh = try target?.read()
-      try HomeStores(home: HostSettings.resolvedHome(home)).changeKey(from: current, to: fresh) { file, outcome in
+      try HomeStores(home: home).changeKey(from: current, to: fresh) { file, outcome in
         switch outcome {
         case .changed: write("\(file): \(toPlain ? "decrypted" : "encrypted with the new key")\n", to: STDOUT_FILENO)
         case .nothingToDo: write("\(file): nothing to do\n", to: STDOUT_FILENO)

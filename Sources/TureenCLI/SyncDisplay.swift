@@ -4,6 +4,7 @@ import JSON
 import LuaBridge
 import Support
 import Synchronization
+import Tureen
 
 /// Shows running syncs: a bar on a terminal's stderr, JSON lines, or nothing. Any thread.
 ///
@@ -90,7 +91,7 @@ final class SyncDisplay: Sendable {
     detail["storeName"] = .string(store.name)
     let line: JSONObject = ["event": "sync", "detail": .object(detail)]
     // One line whole, then the next.
-    state.withLock { _ in write(line.text + "\n", to: descriptor) }
+    state.withLock { _ in write(TerminalText.escapedJSON(line.text) + "\n", to: descriptor) }
   }
 
   private func note(_ update: SyncUpdate) {
@@ -125,7 +126,7 @@ final class SyncDisplay: Sendable {
     let bar = String(repeating: "█", count: filled) + String(repeating: "░", count: width - filled)
     let counts = sync.total >= 0 ? "\(sync.done) of \(sync.total)" : "asking the server"
     let shown = usesColor ? "\u{1b}[36m\(bar)\u{1b}[0m" : bar
-    return "\(sync.title)  \(shown) \(sync.percent)%  \(counts)"
+    return "\(TerminalText.escaped(sync.title))  \(shown) \(sync.percent)%  \(counts)"
   }
 
   /// Takes the bar away, for a message of somebody else.

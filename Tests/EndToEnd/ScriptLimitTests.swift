@@ -23,6 +23,48 @@ import Testing
     #expect(ended.errors.contains(named) && ended.errors.contains("(\(option))"), "got: \(ended.errors)")
   }
 
+  /// Loops of the libraries and of the compiler, which no hook interrupts.
+  @Test(arguments: [
+    "while true do pcall(table.insert, lying, 1, 1) end", "while true do pcall(table.remove, lying, 1) end",
+    "while true do pcall(table.concat, texts) end",
+    "local t = {} for i = 1, 1 << 16 do t[i] = i end while true do pcall(table.sort, t, rawequal) end",
+    "if a then elseif a then end",
+  ])
+  func run_instructionLimitInsideALibraryFunction_is77(loop: String) async throws {
+    let elseifs = String(repeating: "elseif a then ", count: loop.hasPrefix("if") ? 400_000 : 0)
+    let ended = try await run(
+      """
+      local lying = setmetatable({}, { __len = function() return 1 << 40 end, __index = rawequal, __newindex = rawequal })
+      local texts = setmetatable({}, { __len = function() return 1 << 40 end, __index = function() return "" end })
+      \(elseifs.isEmpty ? loop : "if a then " + elseifs + "end")
+      """, ["--restricted", "--instruction-limit", "1000000"])
+    #expect(ended.status == 77)
+    #expect(ended.errors.contains("1000000 instructions (--instruction-limit)"), "got: \(ended.errors)")
+  }
+
+  /// Tables whose keys keep one another alive in a random order: a collection goes through all of them for each.
+  @Test func run_instructionLimitInsideAGarbageCollection_endsTheProcessWith77() async throws {
+    let ended = try await run(
+      """
+      local n, k, p, e, seed = 100000, {}, {}, {}, 7
+      for i = 1, n + 1 do k[i], p[i] = {}, i end
+      for i = n, 2, -1 do
+        seed = (seed * 1103515245 + 12345) % 2147483648
+        local j = (seed >> 8) % i + 1
+        p[i], p[j] = p[j], p[i]
+      end
+      for j = 1, n do e[j] = setmetatable({ [k[p[j]]] = k[p[j] + 1] }, { __mode = "k" }) end
+      local first = k[1]
+      k = nil
+      print("collects")
+      collectgarbage()
+      print("not reached", first)
+      """, ["--restricted", "--instruction-limit", "8000000"])
+    #expect(ended.status == 77)
+    #expect(ended.output == "collects\n" || ended.output == "")
+    #expect(ended.errors.contains("8000000 instructions (--instruction-limit)"), "got: \(ended.errors)")
+  }
+
   @Test func run_memoryLimitBelowLuaItself_is77AndSaysSo() async throws {
     let ended = try await run("print('not reached')", ["--memory-limit", "64K"])
     #expect(ended.status == 77)

@@ -1,4 +1,5 @@
 import Foundation
+import Glibc
 import JSON
 import TestSupport
 import Testing
@@ -53,7 +54,7 @@ import Testing
   @Test(.enabled(if: TestKey.isSupported, "needs the trait Encryption"))
   func rekey_encryptsChangesAndDecrypts() async throws {
     let place = try Workplace(), (write, read) = try scripts(place)
-    try place.write("first\n", to: "key")
+    #expect(chmod(try place.write("first\n", to: "key"), 0o600) == 0)
     let rekey = ["store", "rekey", "--home", place.home], second = ["TUREEN_STORE_KEY_COMMAND": "echo second"]
     #expect(try await run(place, write).status == 0)
     let store = try #require(place.stores.first)

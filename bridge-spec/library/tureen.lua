@@ -111,7 +111,7 @@
 
 --- What requests are sent with.
 ---@class tureen.Credentials
----@field accessToken string
+---@field accessToken any  a string; null to a restricted script
 ---@field refreshToken string?  only where the host allows it
 ---@field userId any
 ---@field orgId any
@@ -125,7 +125,7 @@
 
 --- Who is signed in.
 ---@class tureen.Account
----@field authToken string
+---@field authToken any  a string; null to a restricted script
 ---@field loginServer any
 ---@field idUrl any
 ---@field instanceServer string

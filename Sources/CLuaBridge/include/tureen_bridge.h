@@ -96,8 +96,8 @@ enum { TUREEN_LIMIT_NONE = 0, TUREEN_LIMIT_MEMORY = 1, TUREEN_LIMIT_INSTRUCTIONS
 
 /* What a script may use; 0: as much as it wants. A script that reaches a limit ends, whatever it catches. */
 typedef struct tureen_limits {
-  uint64_t memory_bytes; /* of Lua's allocator, the libraries and modules included */
-  uint64_t instructions; /* of Lua's virtual machine; counted in steps of 1,000 */
+  uint64_t memory_bytes; /* of Lua's allocator, the libraries and modules included; 256 MiB for a restricted script when 0 */
+  uint64_t instructions; /* of Lua's virtual machine, counted in steps of 1,000, and what library functions do */
   uint64_t time_ms;      /* from the first script on, waiting included */
   int is_restricted;     /* without files, processes, loaders and `debug` */
 } tureen_limits;
@@ -149,6 +149,12 @@ int tureen_break_watch(struct lua_State *_Nonnull L);
 /* From now on Lua code of that state that goes on for half a second without coming back to the host raises "interrupted", and
  * so does whatever catches that. Any thread; not a signal handler. */
 void tureen_break_ask(void);
+
+/* From any thread: that state's limits are looked at before its next instruction. For states with limits only. */
+void tureen_break_nudge(void);
+
+/* Milliseconds of processor time that the state's thread has worked since the nudge that no instruction has answered yet. */
+int64_t tureen_break_stuck_ms(void);
 
 /* 1 when that has ended what ran in this state. */
 int tureen_break_happened(struct lua_State *_Nonnull L);

@@ -1,0 +1,68 @@
+import Glibc
+import JSON
+
+/// Takes tokens and secrets out of what a server says, for callers that must not have them: a server may send back what it got.
+struct TokenRedaction: Sendable {
+  static let replacement = "[token]"
+  private static let shortest = 8
+  private let tokens: [[UInt8]]
+
+  /// - Parameter secrets: Those shorter than eight bytes are left: they would be found in words.
+  init(_ secrets: [String]) {
+    let plain = secrets.filter { $0.utf8.count >= Self.shortest }
+    tokens = Set(plain + plain.map { PercentEncoding.encode($0) }).map { Array($0.utf8) }.sorted { $0.count > $1.count }
+  }
+
+  func cleaned(_ response: RestResponse) -> RestResponse {
+    let headers = response.headers.map { (name: $0.name, value: cleaned($0.value)) }
+    let bytes = response.body.withUnsafeBytes { cleaned($0) }
+    return RestResponse(status: response.status, headers: headers, body: bytes.map { ResponseBody($0) } ?? response.body)
+  }
+
+  func cleaned(_ error: RestError) -> RestError {
+    RestError(
+      code: error.code, message: cleaned(error.message), status: error.status,
+      headers: error.headers.map { ($0.name, cleaned($0.value)) }, body: error.body.map { cleaned($0) },
+      errors: error.errors.map { (try? JSONValue(parsing: cleaned($0.text))) ?? .null }, outcome: error.outcome)
+  }
+
+  func cleaned(_ text: String) -> String {
+    var text = text
+    return text.withUTF8 { cleaned(UnsafeRawBufferPointer($0)) }.map { String(decoding: $0, as: UTF8.self) } ?? text
+  }
+
+  /// Nil when there is no token in it.
+  private func cleaned(_ bytes: UnsafeRawBufferPointer) -> [UInt8]? {
+    var result: [UInt8]?
+    for token in tokens {
+      let found =
+        if let result { result.withUnsafeBytes { Self.places(of: token, in: $0) } } else { Self.places(of: token, in: bytes) }
+      guard !found.isEmpty else { continue }
+      result = Self.replacing(found, token.count, in: result ?? Array(bytes))
+    }
+    return result
+  }
+
+  private static func places(of token: [UInt8], in bytes: UnsafeRawBufferPointer) -> [Int] {
+    guard let start = bytes.baseAddress else { return [] }
+    var places: [Int] = [], from = 0
+    while from + token.count <= bytes.count,
+      let hit = memchr(start + from, Int32(token[0]), bytes.count - from - token.count + 1)
+    {
+      let place = start.distance(to: UnsafeRawPointer(hit)), isToken = memcmp(hit, token, token.count) == 0
+      if isToken { places.append(place) }
+      from = place + (isToken ? token.count : 1)
+    }
+    return places
+  }
+
+  private static func replacing(_ places: [Int], _ length: Int, in bytes: [UInt8]) -> [UInt8] {
+    var result: [UInt8] = [], from = 0
+    for place in places {
+      result += bytes[from..<place]
+      result += Array(replacement.utf8)
+      from = place + length
+    }
+    return result + bytes[from...]
+  }
+}

@@ -1,0 +1,41 @@
+/// Text of servers, scripts and files on its way to a terminal or a log.
+public enum TerminalText {
+  /// The text with everything escaped that a terminal would obey and not show: control characters, also those of Unicode, and
+  /// marks that turn the direction of writing. Line breaks and tabs stay.
+  public static func escaped(_ text: String) -> String {
+    guard text.unicodeScalars.contains(where: isCommand) else { return text }
+    var result = ""
+    for scalar in text.unicodeScalars {
+      if isCommand(scalar) {
+        result += "\\u{" + String(scalar.value, radix: 16) + "}"
+      } else {
+        result.unicodeScalars.append(scalar)
+      }
+    }
+    return result
+  }
+
+  /// The same for JSON text, in JSON's own form: what is escaped reads as the same value.
+  public static func escapedJSON(_ text: String) -> String {
+    guard text.unicodeScalars.contains(where: isCommand) else { return text }
+    var result = ""
+    for scalar in text.unicodeScalars {
+      if isCommand(scalar) {
+        let digits = String(scalar.value, radix: 16)
+        result += "\\u" + String(repeating: "0", count: 4 - digits.count) + digits
+      } else {
+        result.unicodeScalars.append(scalar)
+      }
+    }
+    return result
+  }
+
+  private static func isCommand(_ scalar: Unicode.Scalar) -> Bool {
+    switch scalar.value {
+    case 9, 10: false
+    case 0..<0x20, 0x7F..<0xA0: true
+    case 0x061C, 0x200E, 0x200F, 0x2028...0x202E, 0x2066...0x2069: true
+    default: false
+    }
+  }
+}

@@ -1,0 +1,63 @@
+import JSON
+import RestClient
+import TestSupport
+import Testing
+
+/// URLs and headers that the HTTP library must not see.
+@Suite(.timeLimit(.minutes(10))) struct RequestHeadTests {
+  /// Bytes of the value, and whether the request has a body: with one the library ended the process from 64 KB on.
+  @Test(arguments: [(48 * 1024, true), (65_300, true), (66_000, true), (66_000, false), (5_000_000, true)])
+  func send_urlOrHeadersTooLong_isRequestTooLarge(length: Int, hasBody: Bool) async throws {
+    let server = try ScriptedServer(handler: { _ in .json("{}") }), long = String(repeating: "a", count: length)
+    let body: [UInt8]? = hasBody ? Array("{}".utf8) : nil
+    let requests = [
+      RestRequest(.POST, "/x?" + long, body: body), RestRequest(.POST, "/x", query: [("q", long)], body: body),
+      RestRequest(.POST, "/x", headers: [("X-A", long)], body: body),
+      RestRequest(.POST, "/x", headers: [(long, "a")], body: body),
+    ]
+    for request in requests {
+      let error = try await failure { try await withClient(server) { try await $0.send(request) } }
+      #expect(error.code == .requestTooLarge && error.outcome == .notSent && !error.isRetryable)
+      #expect(error.message.contains("at most 49152") && error.message.utf8.count < 400, "\(error.message.prefix(400))")
+    }
+    #expect(server.requests.isEmpty)
+  }
+
+  @Test func send_headersInSumTooLong_isRequestTooLarge() async throws {
+    let server = try ScriptedServer(handler: { _ in .json("{}") })
+    let headers = (0..<100).map { (name: "X-\($0)", value: String(repeating: "v", count: 500)) }
+    let error = try await failure {
+      try await withClient(server) { try await $0.send(RestRequest(.GET, "/x", headers: headers)) }
+    }
+    #expect(error.code == .requestTooLarge)
+  }
+
+  @Test func send_headBelowTheLimit_isSent() async throws {
+    let server = try ScriptedServer(.json("{}"), .json("{}")), long = String(repeating: "a", count: 47_000)
+    for request in [
+      RestRequest(.POST, "/x?" + long, body: [0x7b, 0x7d]), RestRequest(.POST, "/x", headers: [("X-A", long)], body: []),
+    ] {
+      #expect(try await withClient(server) { try await $0.send(request) }.status == 200)
+    }
+  }
+
+  @Test(arguments: [
+    ("X-A", "secret\r\nX-B: c"), ("X-A", "secret\n"), ("X-A", "secret\0"), ("X-A", "secret\u{1b}"), ("X-A", "secret\u{7f}"),
+    ("X A", "secret"), ("X-A\r\nX-B", "secret"), ("", "secret"), ("X-Ä", "secret"), ("X:", "secret"),
+  ])
+  func send_headerThatCannotBeSent_isInvalidHeader(name: String, value: String) async throws {
+    let server = try ScriptedServer(handler: { _ in .json("{}") })
+    let request = RestRequest(.GET, "/x", headers: [(name, value)])
+    let error = try await failure { try await withClient(server) { try await $0.send(request) } }
+    #expect(error.code == .invalidHeader && error.outcome == .notSent && !error.message.contains("secret"), "\(error)")
+  }
+
+  @Test func send_tokenWithALineBreak_isInvalidHeaderAndNotShown() async throws {
+    let server = try ScriptedServer(handler: { _ in .json("{}") })
+    let broken = session(server, token: "secret\r\nX-Injected: yes")
+    let error = try await failure {
+      try await withClient(server, session: broken) { try await $0.send(RestRequest(.GET, "/x")) }
+    }
+    #expect(error.code == .invalidHeader && !error.message.contains("secret") && server.requests.isEmpty)
+  }
+}

@@ -1,0 +1,59 @@
+import RestClient
+import TestSupport
+import Testing
+
+/// What a client for strangers keeps from them.
+@Suite(.timeLimit(.minutes(10))) struct RestrictedClientTests {
+  private func send(_ request: RestRequest, to server: ScriptedServer, token: String = "token+0123456789") async throws
+    -> RestResponse
+  {
+    let client = SalesforceClient(
+      session: session(server, token: token, refresh: "refresh-0123456789"), transport: HTTPTransport(), isRestricted: true,
+      policy: .never)
+    do {
+      let response = try await client.send(request)
+      await client.shutdown()
+      return response
+    } catch {
+      await client.shutdown()
+      throw error
+    }
+  }
+
+  @Test func send_answerThatEchoesTheTokens_showsNone() async throws {
+    let server = try ScriptedServer(handler: { request in
+      let echo = request.header("Authorization") ?? ""
+      return ScriptedAnswer(
+        headers: [("X-Echo", echo)], body: Array("[\"\(echo)\",\"token%2B0123456789\",\"refresh-0123456789\",\"token\"]".utf8))
+    })
+    let response = try await send(RestRequest(.GET, "/echo"), to: server)
+    #expect(response.body.text == #"["Bearer [token]","[token]","[token]","token"]"#)
+    #expect(response.header("X-Echo") == "Bearer [token]")
+    #expect(server.requests.first?.header("Authorization") == "Bearer token+0123456789")
+  }
+
+  @Test func send_errorThatEchoesTheToken_showsNone() async throws {
+    let server = try ScriptedServer(handler: { request in
+      let echo = request.header("Authorization") ?? ""
+      return ScriptedAnswer(
+        status: 400, headers: [("Content-Type", "application/json"), ("X-Echo", echo)],
+        body: Array(#"[{"errorCode":"E","message":"you sent \#(echo)"}]"#.utf8))
+    })
+    let error = try await failure { try await send(RestRequest(.GET, "/echo"), to: server) }
+    #expect(error.message == "you sent Bearer [token]" && error.header("X-Echo") == "Bearer [token]")
+    #expect(error.body?.contains("[token]") == true && error.errors.first?["message"] == "you sent Bearer [token]")
+    #expect(!"\(error) \(error.body ?? "") \(error.errors) \(error.headers)".contains("0123456789"))
+  }
+
+  @Test func send_toAnotherHost_isRefusedWithASessionAndWithout() async throws {
+    let server = try ScriptedServer(handler: { _ in .json("{}") }), other = try ScriptedServer(handler: { _ in .json("{}") })
+    for requiresAuthentication in [true, false] {
+      let request = RestRequest(.GET, other.url + "/x", requiresAuthentication: requiresAuthentication)
+      let error = try await failure { try await send(request, to: server) }
+      #expect(error.code == .invalidURL && error.outcome == .notSent, "\(error)")
+    }
+    #expect(other.requests.isEmpty)
+    let own = RestRequest(.GET, server.url + "/x", requiresAuthentication: false)
+    #expect(try await send(own, to: server).status == 200)
+  }
+}
