@@ -14,6 +14,7 @@ struct SyncDownRun {
   /// The newest stamp of records that go with a parent. Pages are in the parents' order, so it counts at the end only.
   private var newestChild = TimeStamp.never
   private let since: Int64
+  private var warnings: [String] = []
 
   private var environment: RunEnvironment { record.environment }
   private var state: SyncState { record.state }
@@ -42,6 +43,7 @@ struct SyncDownRun {
   mutating func perform(into record: inout RunRecord) async throws {
     defer { record = self.record }
     let context = try await FetchContext(environment, places: places)
+    warn()
     try await offerLeftConflicts()
     let target = target, since = since
     guard var page = try await environment.control.value(of: Task { try await target.start(since: since, in: context) }) else {
@@ -76,6 +78,18 @@ struct SyncDownRun {
       known = try await self.known(on: page)
     }
   }
+
+  /// Says what is known to surprise. Also when it is run for the first time, if it has a name: then it is meant to be run again.
+  private mutating func warn() {
+    guard target.isLimited, since > 0 || state.name != nil else { return }
+    warnings = [SyncDownRun.limitWarning]
+    environment.configuration.logger.warning(
+      "\(SyncDownRun.limitWarning)", metadata: ["sync": "\(state.name ?? String(state.id))"])
+  }
+
+  private static let limitWarning =
+    "a re-sync of a query with LIMIT or OFFSET applies them to the records changed since the last run: the soup grows beyond the "
+    + "limit, and changes beyond it are missed; select the records with a WHERE condition instead"
 
   /// Builds indexes that a large first load put off while the next page is still on its way: towards the end, about one for each
   /// page to come. Where the network is what a sync waits for, its end need not wait for the indexes as well.
@@ -131,8 +145,11 @@ struct SyncDownRun {
   }
 
   private mutating func announce() async throws {
-    let total = counter.total
-    try await record.save(.pulled) { _, state in state.totalSize = total }
+    let total = counter.total, warnings = warnings
+    try await record.save(.pulled) { _, state in
+      state.totalSize = total
+      state.warnings = warnings
+    }
     record.report()
   }
 

@@ -17,6 +17,7 @@ extension SyncState {
     json["error"] = .string(error)
     for field in SyncCounts.fields { json[field.name] = .integer(Int64(counts[keyPath: field.path])) }
     json["limitInfo"] = .string(limitInfo)
+    json["warnings"] = .array(warnings.map { .string($0) })
     json["queued"] = .bool(isQueued)
     json["coveredTimeStamp"] = .integer(coveredTimeStamp)
     json["ghostsCheckedUntil"] = .integer(ghostsCheckedUntil)
@@ -42,6 +43,7 @@ extension SyncState {
     readNumbers(json)
     error = json["error"]?.stringValue ?? ""
     limitInfo = json["limitInfo"]?.stringValue ?? ""
+    warnings = (json["warnings"]?.arrayValue ?? []).compactMap(\.stringValue)
   }
 
   private mutating func readNumbers(_ json: JSONObject) {

@@ -57,6 +57,8 @@ public struct SyncState: Sendable, Equatable {
   public internal(set) var counts = SyncCounts()
   /// The `Sforce-Limit-Info` of the last answer, such as `api-usage=18/5000`; empty before one.
   public internal(set) var limitInfo = ""
+  /// What about this sync is known to surprise, in sentences for people; about the last run. Empty when there is nothing.
+  public internal(set) var warnings: [String] = []
   /// RUNNING, and waiting for other syncs of its soups. Not stored.
   public internal(set) var isQueued = false
 
@@ -81,6 +83,7 @@ public struct SyncState: Sendable, Equatable {
       failure = nil
       progress = 0
       counts = SyncCounts()
+      warnings = []
     }
     if self.status == .running, status.isTerminal { endTime = now }
     self.status = status
@@ -117,6 +120,14 @@ public struct SyncCounts: Sendable, Equatable {
   public internal(set) var retries = 0
   /// Bytes of the answers' bodies.
   public internal(set) var bytes = 0
+
+  /// The records of the answer so far come again, and count then.
+  mutating func forgetFetched() {
+    fetched = 0
+    stored = 0
+    skipped = 0
+    conflicting = 0
+  }
 
   static let fields: [(name: String, path: WritableKeyPath<SyncCounts, Int> & Sendable)] = [
     ("fetched", \.fetched), ("stored", \.stored), ("skipped", \.skipped), ("conflicting", \.conflicting), ("merged", \.merged),
