@@ -13,7 +13,9 @@ struct SyncDownRun {
   private var familiar: [FamiliarRecords]
   /// The newest stamp of records that go with a parent. Pages are in the parents' order, so it counts at the end only.
   private var newestChild = TimeStamp.never
-  private let since: Int64
+  private var since: Int64
+  /// Where the run began.
+  private let beginning: SyncDownProgress
   private var warnings: [String] = []
 
   private var environment: RunEnvironment { record.environment }
@@ -25,16 +27,22 @@ struct SyncDownRun {
     let target = try TargetRegistry.down(record.state.target), state = record.state
     self.target = target
     places = target.places(state.soupName)
-    let progress = SyncDownProgress(
+    beginning = SyncDownProgress(
       maxTimeStamp: state.maxTimeStamp, covered: state.coveredTimeStamp, previousRunEnded: previousRunEnded,
       isSortedByModification: target.isSortedByModification)
-    let since = target.isIncremental ? progress.since : TimeStamp.never
+    progress = beginning
+    since = TimeStamp.never
+    familiar = []
+    ask(from: beginning)
+  }
+
+  private mutating func ask(from start: SyncDownProgress) {
+    progress = start
+    since = target.isIncremental ? progress.since : TimeStamp.never
+    let isFirstRun = since < 0, store = environment.store, syncId = state.id
     familiar = places.map {
-      FamiliarRecords(
-        store: record.environment.store, soup: $0.soup, syncId: state.id, fields: $0.fields, isFirstRun: since < 0)
+      FamiliarRecords(store: store, soup: $0.soup, syncId: syncId, fields: $0.fields, isFirstRun: isFirstRun)
     }
-    self.progress = progress
-    self.since = since
   }
 
   /// Runs to the end.
@@ -45,6 +53,15 @@ struct SyncDownRun {
     let context = try await FetchContext(environment, places: places)
     warn()
     try await offerLeftConflicts()
+    do {
+      try await fetchAll(in: context)
+    } catch let error as RestError where error.isExpiredLocator {
+      try await startAgain(error)
+      try await fetchAll(in: context)
+    }
+  }
+
+  private mutating func fetchAll(in context: FetchContext) async throws {
     let target = target, since = since
     guard var page = try await environment.control.value(of: Task { try await target.start(since: since, in: context) }) else {
       try await announce()
@@ -76,6 +93,24 @@ struct SyncDownRun {
         throw error
       }
       known = try await self.known(on: page)
+    }
+  }
+
+  /// The server forgot the query's place: it is asked once more. A target in the order of modification goes on from what is
+  /// stored already, any other brings everything again, which then counts once.
+  private mutating func startAgain(_ error: RestError) async throws {
+    environment.configuration.logger.notice(
+      "the query is started again: \(error.message)", metadata: ["sync": "\(state.name ?? String(state.id))"])
+    let stored = SyncDownProgress(
+      maxTimeStamp: state.maxTimeStamp, covered: state.coveredTimeStamp, previousRunEnded: true,
+      isSortedByModification: target.isSortedByModification)
+    if target.isSortedByModification, !target.isLimited, stored.since > 0 {
+      ask(from: stored)
+      counter.goOn()
+    } else {
+      ask(from: beginning)
+      counter.startAgain()
+      try await record.save(.pulled) { _, state in state.counts.forgetFetched() }
     }
   }
 
@@ -204,7 +239,7 @@ extension FetchContext {
 }
 
 extension Optional {
-  fileprivate func asyncMap<T>(_ transform: (Wrapped) async throws -> T) async rethrows -> T? {
+  func asyncMap<T>(_ transform: (Wrapped) async throws -> T) async rethrows -> T? {
     guard let self else { return nil }
     return try await transform(self)
   }

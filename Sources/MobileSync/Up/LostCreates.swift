@@ -77,15 +77,21 @@ struct LostCreates {
     let until = TimeStamp.text(last + configuration.clockSkewMs + configuration.lateCreateMs)
     let list = (["Id"] + names.filter { $0 != "Id" }).joined(separator: ",")
     let soql = "select \(list) from \(type) where CreatedDate >= \(from) and CreatedDate <= \(until)"
+    let found = try await startingAgainOnce { try await records(of: soql, environment) }
+    return try await found.asyncMap { try await marked($0, environment) }
+  }
+
+  /// - Returns: nil when they cannot be looked at, or are too many.
+  private func records(of soql: String, _ environment: RunEnvironment) async throws -> [JSONObject]? {
     var request: RestRequest? = environment.client.requests.query(soql: soql)
-    var found: [JSONObject] = []
+    var found: [JSONObject] = [], trail = PageTrail()
     while let next = request, found.count < LostCreates.recordsLookedAt {
       guard let page = try await page(next, environment) else { return nil }
       found += page.records
+      if let url = page.next { try trail.follow(url) }
       request = page.next.map { environment.client.requests.queryMore($0) }
     }
-    guard request == nil else { return nil }
-    return try await marked(found, environment)
+    return request == nil ? found : nil
   }
 
   private func page(
@@ -94,7 +100,7 @@ struct LostCreates {
     let response: RestResponse
     do {
       response = try await environment.client.send(request)
-    } catch let error as RestError where error.status == 400 {
+    } catch let error as RestError where error.status == 400 && !error.isExpiredLocator {
       // A field that cannot be queried: then there is no way to find out.
       environment.configuration.logger.warning("looking for lost creates: \(error.message)")
       return nil
