@@ -32,10 +32,20 @@ final class SyncDisplay: Sendable {
     var isDue = false
     var isWaiting = false
     var isFinished = false
+    /// The syncs whose warnings were shown.
+    var warned: Set<WarnedSync> = []
+  }
+
+  private struct WarnedSync: Hashable {
+    let store: String
+    let isGlobal: Bool
+    let id: Int64
   }
 
   private let style: Style
   private let usesColor: Bool
+  /// Those who read JSON find the warnings in there.
+  private let showsWarnings: Bool
   private let state = Mutex(State())
   private let timer: (any DispatchSourceTimer)?
 
@@ -46,6 +56,7 @@ final class SyncDisplay: Sendable {
   init(style: Style) {
     let isTerminal = isatty(STDERR_FILENO) == 1
     self.style = style == .progress && !isTerminal ? .none : style
+    showsWarnings = style == .progress
     usesColor = getenv("NO_COLOR").map { $0.pointee == 0 } ?? true
     guard self.style == .progress else {
       timer = nil
@@ -78,10 +89,24 @@ final class SyncDisplay: Sendable {
 
   /// Takes an update of a sync.
   func show(_ update: SyncUpdate, _ store: StoreReference) {
+    if showsWarnings, update.isTerminal { showWarnings(update, store) }
     switch style {
     case .none: break
     case .json(let descriptor): printLine(update, store, to: descriptor)
     case .progress: note(update)
+    }
+  }
+
+  /// Once for each sync, on stderr, where the bar would be.
+  private func showWarnings(_ update: SyncUpdate, _ store: StoreReference) {
+    guard let state = try? JSONValue(parsing: update.state), let warnings = state["warnings"]?.arrayValue, !warnings.isEmpty
+    else { return }
+    let name = state["name"]?.stringValue.map { "'\($0)'" } ?? String(update.syncId)
+    self.state.withLock { shared in
+      let sync = WarnedSync(store: store.name, isGlobal: store.isGlobal, id: update.syncId)
+      guard shared.warned.insert(sync).inserted else { return }
+      SyncDisplay.erase(&shared)
+      for warning in warnings.compactMap(\.stringValue) { complain("warning: sync \(name): \(warning)") }
     }
   }
 

@@ -122,6 +122,31 @@ import Testing
     #expect(ended.errors.contains("script.lua:2 without an error callback"), "got: \(ended.errors)")
   }
 
+  /// A tutorial's LIMIT: the second run brings as many again, and says so where it is seen.
+  @Test func run_limitedQuery_warnsOnceOnStderr() async throws {
+    let place = try Workplace()
+    let script = try place.write(
+      """
+      local tureen = require "tureen"
+      tureen.async(function()
+        tureen.await(tureen.smartstore.registerSoup, "contacts", { { path = "Id", type = "string" } })
+        local target = { type = "soql", query = "SELECT Id, LastModifiedDate FROM Contact LIMIT 25" }
+        tureen.await(tureen.mobilesync.syncDown, target, "contacts", { mergeMode = "OVERWRITE" }, "tutorial")
+        for _ = 1, 2 do
+          local sync = tureen.await(tureen.mobilesync.reSync, "tutorial")
+          print(sync.status, #sync.warnings)
+        end
+      end)
+      """, to: "script.lua")
+    let ended = try await place.runScript(script)
+    #expect(ended.status == 0 && ended.output == "DONE\t1\nDONE\t1\n", "\(ended)")
+    let lines = ended.errors.split(separator: "\n")
+    let expected = "tureen: warning: sync 'tutorial': a re-sync of a query with LIMIT"
+    #expect(lines.count == 1 && lines[0].hasPrefix(expected), "\(lines)")
+    let quiet = try await place.runScript(script, options: ["--quiet"])
+    #expect(quiet.errors == "", "\(quiet.errors)")
+  }
+
   @Test func run_callbackThatThrows_is1AndTheOtherCallbacksStillRun() async throws {
     let place = try Workplace()
     let script = try place.write(

@@ -129,6 +129,17 @@ tests.test_fetch_pages_are_saved_as_they_come = case(function()
   same({ #found.records, found:hasMore(), cache:retrieve("3").Id }, { 3, false, "3" })
 end)
 
+tests.test_fetch_pages_in_a_circle_is_an_error_that_names_the_page = case(function()
+  force.init { requestHandler = function()
+    return { totalSize = 3, records = tureen.array { { Id = "1" } }, nextRecordsUrl = "/next" }
+  end }
+  local found = assert(force.fetchSObjects { type = "soql", query = "q" })
+  same(#found:getMore(), 1)
+  local more, err = found:getMore()
+  force.init()
+  same({ more, err.code, err.message:find("'/next'", 1, true) ~= nil, #found.records }, { nil, "badAnswer", true, 2 })
+end)
+
 tests.test_fetch_misuse_raises = case(function()
   harness.raises("fetchSObjects: 'config.type' must be soql, sosl or mru, got 'x'", force.fetchSObjects, { type = "x" })
   harness.raises("fetchSObjects: 'config.query' must be a string", force.fetchSObjects, { type = "soql" })

@@ -8,8 +8,8 @@ import SmartStore
 struct FamilyBench {
   let bench: SyncBench
 
-  init(realTime: Bool = false) async throws {
-    bench = try await SyncBench(realTime: realTime)
+  init(pageSize: Int = 2000, realTime: Bool = false) async throws {
+    bench = try await SyncBench(pageSize: pageSize, realTime: realTime)
     try bench.store.registerSoup(
       "contacts",
       indexSpecs: [

@@ -177,4 +177,18 @@ import Testing
     #expect(log.text.contains("warning a re-sync of a query with LIMIT or OFFSET"))
     await bench.close()
   }
+
+  @Test func syncDown_limitedQuery_warnsInTheState() async throws {
+    let bench = try await SyncBench(accounts: 3)
+    let manager = bench.manager, target: JSONObject = ["type": "soql", "query": "SELECT Id, Name FROM Account LIMIT 2"]
+    let once = try await manager.syncDown(target: target, soupName: "accounts")
+    #expect(once.warnings.isEmpty && once.json["warnings"] == [])
+    let named = try await manager.syncDown(target: target, soupName: "accounts", syncName: "tutorial")
+    #expect(named.warnings.count == 1 && named.warnings.first?.contains("LIMIT") == true)
+    let again = try await manager.reSync(.id(once.id))
+    #expect(again.warnings == named.warnings && again.json["warnings"] == .array(named.warnings.map { .string($0) }))
+    #expect(try manager.getSyncStatus(.name("tutorial"))?.warnings == named.warnings)
+    #expect(try await bench.down(name: "whole").warnings.isEmpty)
+    await bench.close()
+  }
 }

@@ -92,6 +92,7 @@
 ---@field retries integer  requests sent again after a failure
 ---@field bytes integer  bytes of the answers' bodies
 ---@field limitInfo string  the last answer's Sforce-Limit-Info, such as api-usage=18/5000
+---@field warnings string[]  what about the last run is known to surprise, in sentences for people: a LIMIT in a query that is run again
 ---@field queued boolean  RUNNING, and waiting for other syncs of its soups
 
 --- An entry that both sides changed.

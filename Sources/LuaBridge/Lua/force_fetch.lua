@@ -48,14 +48,19 @@ Records.closeCursor = call.define {
   end,
 }
 
---- Makes the function that fetches the page after an answer with `nextRecordsUrl`.
-local function following_page(answer, ask)
+--- Makes the function that fetches the page after an answer with `nextRecordsUrl`; `seen` has the addresses of earlier pages.
+local function following_page(answer, ask, seen)
   local address = answer.nextRecordsUrl
   if not given(address) then return nil end
+  seen = seen or {}
   return function()
+    if seen[address] then
+      return nil, call.new_error("badAnswer", ("the pages of the answer lead in a circle: '%s' came before"):format(address))
+    end
     local page, err = ask(address)
     if not page then return nil, err end
-    return page.records, following_page(page, ask)
+    seen[address] = true
+    return page.records, following_page(page, ask, seen)
   end
 end
 

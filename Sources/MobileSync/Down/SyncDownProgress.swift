@@ -55,15 +55,35 @@ struct ProgressCounter: Equatable, Sendable {
   private var announced: Int
   private var leftOut = 0
   private(set) var done = 0
+  /// Done before the target was asked again for the rest.
+  private var before = 0
+  /// Done, and to come once more.
+  private var again = 0
 
   init(total: Int) { announced = max(0, total) }
 
-  var total: Int { max(0, announced - leftOut) }
+  var total: Int { max(0, before + announced - leftOut) }
 
   /// What the target says by now of the whole run.
   mutating func announce(_ total: Int) { announced = max(0, total) }
 
-  mutating func advance(_ count: Int) { done += count }
+  mutating func advance(_ count: Int) {
+    let repeated = min(again, max(0, count))
+    again -= repeated
+    done += count - repeated
+  }
+
+  /// What the target says from now on is about the rest only.
+  mutating func goOn() {
+    before = done
+    leftOut = 0
+  }
+
+  /// The target begins at its first record again; progress waits until it is as far as it was.
+  mutating func startAgain() {
+    again = done
+    leftOut = 0
+  }
 
   /// - Parameter count: Records of the announced total that are neither new nor changed.
   mutating func leaveOut(_ count: Int) { leftOut += count }

@@ -13,7 +13,10 @@ struct SyncDownRun {
   private var filters: [UnchangedRecordFilter]
   /// The newest stamp of records that go with a parent. Pages are in the parents' order, so it counts at the end only.
   private var newestChild = TimeStamp.never
-  private let since: Int64
+  private var since: Int64
+  /// Where the run began.
+  private let beginning: SyncDownProgress
+  private var warnings: [String] = []
   /// Creates from these soups have no answer yet: what comes down may be what they made.
   private let mayMeetLostCreates: Bool
 
@@ -29,16 +32,22 @@ struct SyncDownRun {
     let target = try TargetRegistry.down(record.state.target), state = record.state
     self.target = target
     places = target.places(state.soupName)
-    let progress = SyncDownProgress(
+    beginning = SyncDownProgress(
       maxTimeStamp: state.maxTimeStamp, covered: state.coveredTimeStamp, previousRunEnded: previousRunEnded,
       isSortedByModification: target.isSortedByModification)
-    let since = target.isIncremental ? progress.since : TimeStamp.never
+    progress = beginning
+    since = TimeStamp.never
+    filters = []
+    ask(from: beginning)
+  }
+
+  private mutating func ask(from start: SyncDownProgress) {
+    progress = start
+    since = target.isIncremental ? progress.since : TimeStamp.never
+    let isFirstRun = since < 0, store = environment.store, syncId = state.id
     filters = places.map {
-      UnchangedRecordFilter(
-        store: record.environment.store, soup: $0.soup, syncId: state.id, fields: $0.fields, isFirstRun: since < 0)
+      UnchangedRecordFilter(store: store, soup: $0.soup, syncId: syncId, fields: $0.fields, isFirstRun: isFirstRun)
     }
-    self.progress = progress
-    self.since = since
   }
 
   /// Runs to the end.
@@ -47,7 +56,17 @@ struct SyncDownRun {
   mutating func perform(into record: inout RunRecord) async throws {
     defer { record = self.record }
     let context = try await FetchContext(environment, places: places)
+    warn()
     try await offerLeftConflicts()
+    do {
+      try await fetchAll(in: context)
+    } catch let error as RestError where error.isExpiredLocator {
+      try await startAgain(error)
+      try await fetchAll(in: context)
+    }
+  }
+
+  private mutating func fetchAll(in context: FetchContext) async throws {
     let target = target, since = since
     guard var page = try await environment.control.value(of: Task { try await target.start(since: since, in: context) }) else {
       try await announce()
@@ -81,6 +100,36 @@ struct SyncDownRun {
       known = try await self.known(on: page)
     }
   }
+
+  /// The server forgot the query's place: it is asked once more. A target in the order of modification goes on from what is
+  /// stored already, any other brings everything again, which then counts once.
+  private mutating func startAgain(_ error: RestError) async throws {
+    environment.configuration.logger.notice(
+      "the query is started again: \(error.message)", metadata: ["sync": "\(state.name ?? String(state.id))"])
+    let stored = SyncDownProgress(
+      maxTimeStamp: state.maxTimeStamp, covered: state.coveredTimeStamp, previousRunEnded: true,
+      isSortedByModification: target.isSortedByModification)
+    if target.isSortedByModification, !target.isLimited, stored.since > 0 {
+      ask(from: stored)
+      counter.goOn()
+    } else {
+      ask(from: beginning)
+      counter.startAgain()
+      try await record.save(.pulled) { _, state in state.counts.forgetFetched() }
+    }
+  }
+
+  /// Says what is known to surprise. Also when it is run for the first time, if it has a name: then it is meant to be run again.
+  private mutating func warn() {
+    guard target.isLimited, since > 0 || state.name != nil else { return }
+    warnings = [SyncDownRun.limitWarning]
+    environment.configuration.logger.warning(
+      "\(SyncDownRun.limitWarning)", metadata: ["sync": "\(state.name ?? String(state.id))"])
+  }
+
+  private static let limitWarning =
+    "a re-sync of a query with LIMIT or OFFSET applies them to the records changed since the last run: the soup grows beyond the "
+    + "limit, and changes beyond it are missed; select the records with a WHERE condition instead"
 
   /// Builds indexes that a large first load put off while the next page is still on its way: towards the end, about one for each
   /// page to come. Where the network is what a sync waits for, its end need not wait for the indexes as well.
@@ -136,8 +185,11 @@ struct SyncDownRun {
   }
 
   private mutating func announce() async throws {
-    let total = counter.total
-    try await record.save(.pulled) { _, state in state.totalSize = total }
+    let total = counter.total, warnings = warnings
+    try await record.save(.pulled) { _, state in
+      state.totalSize = total
+      state.warnings = warnings
+    }
     record.report()
   }
 
@@ -195,7 +247,7 @@ extension FetchContext {
 }
 
 extension Optional {
-  fileprivate func asyncMap<T>(_ transform: (Wrapped) async throws -> T) async rethrows -> T? {
+  func asyncMap<T>(_ transform: (Wrapped) async throws -> T) async rethrows -> T? {
     guard let self else { return nil }
     return try await transform(self)
   }

@@ -17,6 +17,13 @@ extension SyncManager {
     _ reference: SyncReference, onConflict: @escaping ConflictListener = { _ in },
     completion: @escaping @Sendable (Result<Int, SyncError>) -> Void
   ) throws {
+    try cleanResyncGhosts(reference, RunControl(), onConflict: onConflict, completion: completion)
+  }
+
+  func cleanResyncGhosts(
+    _ reference: SyncReference, _ control: RunControl, onConflict: @escaping ConflictListener = { _ in },
+    completion: @escaping @Sendable (Result<Int, SyncError>) -> Void
+  ) throws {
     try checkAccepting()
     guard let state = try getSyncStatus(reference) else { throw SyncError.noSuchSync(reference) }
     guard state.type == .syncDown else {
@@ -24,7 +31,6 @@ extension SyncManager {
         .wrongSyncType, "Cannot run cleanResyncGhosts:\(reference): wrong type:\(state.type.rawValue)")
     }
     let target = try TargetRegistry.down(state.target)
-    let control = RunControl()
     try reserve(state.id, control)
     let ticket = turns.book(target.places(state.soupName).map(\.soup))
     launch {

@@ -47,11 +47,14 @@ final class SyncLeases: Sendable {
   /// True while somebody runs the sync, be it this manager.
   func isHeld(_ lease: Lease, now: Int64) -> Bool { lease.owner == owner || isHeldByOther(lease, now: now) }
 
-  private func isHeldByOther(_ lease: Lease, now: Int64) -> Bool {
+  /// True while another process, or another manager of this one, runs the sync.
+  func isHeldByOther(_ lease: Lease, now: Int64) -> Bool {
+    guard lease.owner != owner else { return false }
     let parts = lease.owner.split(separator: "/", omittingEmptySubsequences: false)
-    guard lease.owner != owner, parts.count == 3, let process = ProcessIdentity(text: String(parts[0])),
-      let serial = Int(parts[2])
-    else { return false }
+    // Of an owner that another version wrote nothing is known.
+    guard parts.count == 3, let process = ProcessIdentity(text: String(parts[0])), let serial = Int(parts[2]) else {
+      return lease.expiresAt > now
+    }
     if process == .current { return SyncLeases.living.withLock { $0.serials.contains(serial) } }
     // A process id says nothing in another namespace: there only time tells.
     guard parts[1] == SyncLeases.namespace, isOfThisBoot(parts[0]) else { return lease.expiresAt > now }

@@ -3,55 +3,66 @@ import JSON
 
 /// The same calls for `async` code: each waits for the end of the run and gives the final state, be it DONE, STOPPED or
 /// FAILED. An error means that the run could not start.
+///
+/// Cancelling the task that waits cancels the run, at its next check point: the call then gives its state, STOPPED. A task that
+/// is cancelled before gets a `CancellationError`, and nothing is started.
 extension SyncManager {
   public func syncDown(
     target: JSONObject, options: JSONObject? = nil, soupName: String, syncName: String? = nil
   ) async throws -> SyncState {
-    try await finalState { manager, listener in
-      try manager.syncDown(
-        target: target, options: options, soupName: soupName, syncName: syncName, onUpdate: listener)
+    try await finalState { manager, listeners in
+      try manager.create(.syncDown, target, options, soupName, syncName, listeners)
     }
   }
 
   public func syncUp(
     target: JSONObject? = nil, options: JSONObject? = nil, soupName: String, syncName: String? = nil
   ) async throws -> SyncState {
-    try await finalState { manager, listener in
-      try manager.syncUp(target: target, options: options, soupName: soupName, syncName: syncName, onUpdate: listener)
+    try await finalState { manager, listeners in
+      try manager.create(.syncUp, target ?? [:], options, soupName, syncName, listeners)
     }
   }
 
   public func reSync(_ reference: SyncReference) async throws -> SyncState {
-    try await finalState { manager, listener in try manager.reSync(reference, onUpdate: listener) }
+    try await finalState { manager, listeners in try manager.reSync(reference, listeners) }
   }
 
   /// - Returns: How many ghosts were removed.
+  /// - Throws: ``SyncError`` `.stopped` also when the task that waits is cancelled.
   public func cleanResyncGhosts(_ reference: SyncReference) async throws -> Int {
-    try await withCheckedThrowingContinuation { continuation in
-      SyncManager.startQueue.async {
-        do {
-          try self.cleanResyncGhosts(reference) { continuation.resume(with: $0) }
-        } catch {
-          continuation.resume(throwing: error)
-        }
-      }
+    try await ending { control, end in
+      try self.cleanResyncGhosts(reference, control) { end($0.mapError { $0 }) }
     }
   }
 
   func finalState(
-    _ start: @escaping @Sendable (SyncManager, @escaping Listener) throws -> Void
+    _ start: @escaping @Sendable (SyncManager, RunListeners) throws -> SyncState
   ) async throws -> SyncState {
-    try await withCheckedThrowingContinuation { continuation in
-      // Starting waits for the store: not on the cooperative pool.
-      SyncManager.startQueue.async {
-        do {
-          try start(self) { state in
-            if state.status.isTerminal { continuation.resume(returning: state) }
+    try await ending { control, end in
+      let listeners = RunListeners({ state in if state.status.isTerminal { end(.success(state)) } }, control: control)
+      _ = try start(self, listeners)
+    }
+  }
+
+  /// Starts a run away from the cooperative pool, since starting waits for the store, and waits for its end. The run is asked to
+  /// stop when the task is cancelled.
+  private func ending<T: Sendable>(
+    _ start: @escaping @Sendable (RunControl, @escaping @Sendable (Result<T, any Error>) -> Void) throws -> Void
+  ) async throws -> T {
+    let control = RunControl()
+    return try await withTaskCancellationHandler {
+      try await withCheckedThrowingContinuation { continuation in
+        SyncManager.startQueue.async {
+          do {
+            guard !control.isStopping else { throw CancellationError() }
+            try start(control) { continuation.resume(with: $0) }
+          } catch {
+            continuation.resume(throwing: error)
           }
-        } catch {
-          continuation.resume(throwing: error)
         }
       }
+    } onCancel: {
+      control.stop()
     }
   }
 

@@ -77,6 +77,7 @@ extension SyncState {
     error = other.error
     counts = other.counts
     limitInfo = other.limitInfo
+    warnings = other.warnings
   }
 
   fileprivate func hasDefinition(of other: SyncState) -> Bool {

@@ -34,6 +34,7 @@ extension SyncManager {
       throw SyncError(.cannotRestart, "restart() called on a sync manager that has state: accepting_syncs")
     }
     guard restartStopped else { return [] }
+    try recoverAbandoned()
     return try store.readBlocking({ try SyncsSoup.all(.stopped, in: $0) }).compactMap { state -> Int64? in
       do {
         return try reSync(.id(state.id), onUpdate: onUpdate).id
@@ -44,13 +45,17 @@ extension SyncManager {
     }
   }
 
-  /// Ends everything, also requests under way, and waits for it. Every listener has had its last call then. Creates whose
-  /// answer is abandoned so are looked for by the next sync up.
+  /// Ends everything, also requests under way and what is just being started, and waits for it. Every listener has had its last
+  /// call then. Creates whose answer is abandoned so are looked for by the next sync up.
   public func shutdown() async {
     stop()
-    let tasks = shared.withLock { Array($0.tasks.values) }
+    let tasks = shared.withLock { shared in
+      shared.isShuttingDown = true
+      return Array(shared.tasks.values)
+    }
     for task in tasks { task.cancel() }
-    for task in tasks { await task.value }
+    await waitUntilNothingIsActive()
+    shared.withLock { $0.isShuttingDown = false }
     hub.end()
     conflictHub.end()
     forgetInstance()
@@ -58,10 +63,20 @@ extension SyncManager {
 
   /// Calls `body` once none of these syncs runs any more and their listeners have had their last call.
   public func whenEnded(_ ids: [Int64], _ body: @escaping @Sendable () -> Void) {
-    let runs = shared.withLock { shared in ids.compactMap { shared.runs[$0] } }
+    let runs = shared.withLock { shared in ids.compactMap { shared.runs[$0].flatMap { shared.tasks[$0] } } }
     launch {
       for run in runs { await run.value }
       body()
+    }
+  }
+
+  private func waitUntilNothingIsActive() async {
+    await withCheckedContinuation { continuation in
+      let isIdle = shared.withLock { shared in
+        if !shared.isIdle { shared.waitingForEnd.append(continuation) }
+        return shared.isIdle
+      }
+      if isIdle { continuation.resume() }
     }
   }
 

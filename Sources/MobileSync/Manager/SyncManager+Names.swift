@@ -39,6 +39,6 @@ extension SyncManager {
 
   /// - Returns: The final state.
   public func runSync(_ state: SyncState) async throws -> SyncState {
-    try await finalState { manager, listener in try manager.runSync(state, onUpdate: listener) }
+    try await finalState { manager, listeners in try manager.run(state, listeners) }
   }
 }

@@ -17,9 +17,7 @@ extension SyncManager {
     target: JSONObject, options: JSONObject? = nil, soupName: String, syncName: String? = nil,
     onConflict: @escaping ConflictListener = { _ in }, onUpdate: @escaping Listener
   ) throws -> SyncState {
-    try checkAccepting()
-    let state = try newState(.syncDown, target, options, soupName, syncName)
-    return try createAndStart(state, RunListeners(onUpdate, onConflict))
+    try create(.syncDown, target, options, soupName, syncName, RunListeners(onUpdate, onConflict))
   }
 
   /// Creates a sync up and starts it.
@@ -30,9 +28,15 @@ extension SyncManager {
     target: JSONObject? = nil, options: JSONObject? = nil, soupName: String, syncName: String? = nil,
     onConflict: @escaping ConflictListener = { _ in }, onUpdate: @escaping Listener
   ) throws -> SyncState {
+    try create(.syncUp, target ?? [:], options, soupName, syncName, RunListeners(onUpdate, onConflict))
+  }
+
+  func create(
+    _ type: SyncType, _ target: JSONObject, _ options: JSONObject?, _ soupName: String, _ syncName: String?,
+    _ listeners: RunListeners
+  ) throws -> SyncState {
     try checkAccepting()
-    let state = try newState(.syncUp, target ?? [:], options, soupName, syncName)
-    return try createAndStart(state, RunListeners(onUpdate, onConflict))
+    return try createAndStart(try newState(type, target, options, soupName, syncName), listeners)
   }
 
   /// Runs a saved sync again, from where it stands.
@@ -42,9 +46,13 @@ extension SyncManager {
   public func reSync(
     _ reference: SyncReference, onConflict: @escaping ConflictListener = { _ in }, onUpdate: @escaping Listener
   ) throws -> SyncState {
+    try reSync(reference, RunListeners(onUpdate, onConflict))
+  }
+
+  func reSync(_ reference: SyncReference, _ listeners: RunListeners) throws -> SyncState {
     try checkAccepting()
     guard let found = try getSyncStatus(reference) else { throw SyncError.noSuchSync(reference) }
-    return try start(found.id, RunListeners(onUpdate, onConflict)) { stored in
+    return try start(found.id, listeners) { stored in
       var state = stored
       state.totalSize = -1
       return state
@@ -58,14 +66,18 @@ extension SyncManager {
   public func runSync(
     _ state: SyncState, onConflict: @escaping ConflictListener = { _ in }, onUpdate: @escaping Listener
   ) throws -> SyncState {
+    try run(state, RunListeners(onUpdate, onConflict))
+  }
+
+  func run(_ state: SyncState, _ listeners: RunListeners) throws -> SyncState {
     try checkAccepting()
-    return try start(state.id, RunListeners(onUpdate, onConflict)) { _ in state }
+    return try start(state.id, listeners) { _ in state }
   }
 
   private func start(
     _ id: Int64, _ listeners: RunListeners, from state: (SyncState) -> SyncState
   ) throws -> SyncState {
-    let control = RunControl()
+    let control = listeners.control
     try reserve(id, control)
     do {
       let start = try store.writeBlocking(.synced) { transaction in
@@ -80,9 +92,11 @@ extension SyncManager {
   }
 
   func checkAccepting() throws {
-    guard shared.withLock({ $0.isAccepting }) else {
-      throw SyncError(.managerStopped, "sync manager has state \(isStopping ? "stop_requested" : "stopped")")
-    }
+    guard shared.withLock({ $0.isAccepting }) else { throw notAccepting }
+  }
+
+  private var notAccepting: SyncError {
+    SyncError(.managerStopped, "sync manager has state \(isStopping ? "stop_requested" : "stopped")")
   }
 
   // MARK: Starting
@@ -96,7 +110,7 @@ extension SyncManager {
   }
 
   private func createAndStart(_ state: SyncState, _ listeners: RunListeners) throws -> SyncState {
-    let control = RunControl()
+    let control = listeners.control
     var reserved: Int64?
     do {
       let start = try store.writeBlocking(.synced) { transaction in
@@ -107,8 +121,6 @@ extension SyncManager {
         reserved = state.id
         return try enter(state, in: transaction)
       }
-      // Stopped in between: the run ends before it does anything.
-      if !shared.withLock({ $0.isAccepting }) { control.stop() }
       return begin(start, control, listeners)
     } catch {
       if let reserved { release(reserved) }
@@ -130,30 +142,39 @@ extension SyncManager {
     return Start(state: state, lease: lease, previousRunEnded: ended)
   }
 
+  /// From here on ``stop()`` knows of the run, and ``shutdown()`` waits for it.
+  /// - Throws: ``SyncError`` `.managerStopped`, `.alreadyRunning`.
   func reserve(_ id: Int64, _ control: RunControl) throws {
-    let isFree = shared.withLock { shared in
-      guard shared.active[id] == nil else { return false }
-      shared.active[id] = control
-      return true
+    let (isAccepting, isFree) = shared.withLock { shared in
+      let isFree = shared.active[id] == nil
+      if shared.isAccepting, isFree { shared.active[id] = control }
+      return (shared.isAccepting, isFree)
     }
+    guard isAccepting else { throw notAccepting }
     guard isFree else { throw SyncError.alreadyRunning(id) }
   }
 
   func release(_ id: Int64) {
-    shared.withLock { shared in
+    let waiting = shared.withLock { shared in
       shared.active[id] = nil
       shared.queued.remove(id)
+      return shared.takeWaitingForEnd()
     }
+    for continuation in waiting { continuation.resume() }
   }
 
-  /// Who hears of a run.
-  private struct RunListeners {
+  /// Who hears of a run, and the way to end it.
+  struct RunListeners: Sendable {
     let update: Listener
     let conflict: ConflictListener
+    let control: RunControl
 
-    init(_ update: @escaping Listener, _ conflict: @escaping ConflictListener) {
+    init(
+      _ update: @escaping Listener, _ conflict: @escaping ConflictListener = { _ in }, control: RunControl = RunControl()
+    ) {
       self.update = update
       self.conflict = conflict
+      self.control = control
     }
   }
 
@@ -173,12 +194,11 @@ extension SyncManager {
     state.isQueued = turns.isWaiting(ticket)
     if state.isQueued { shared.withLock { _ = $0.queued.insert(state.id) } }
     listener(state)
-    let run = launch {
+    launch(forRunOf: state.id) {
       await RequestMeter.$current.withValue(meter) {
         await self.run(start, environment, soups, ticket)
       }
     }
-    shared.withLock { $0.runs[state.id] = run }
     return state
   }
 
@@ -192,19 +212,28 @@ extension SyncManager {
     }
   }
 
-  /// Starts a task that ``shutdown()`` waits for.
-  @discardableResult
-  func launch(_ work: @escaping @Sendable () async -> Void) -> Task<Void, Never> {
+  /// Starts a task that ``shutdown()`` waits for. Nothing of it is kept once it has ended.
+  func launch(forRunOf id: Int64? = nil, _ work: @escaping @Sendable () async -> Void) {
     shared.withLock { shared in
       shared.lastTask += 1
       let number = shared.lastTask
       let task = Task {
         await work()
-        self.shared.withLock { $0.tasks[number] = nil }
+        self.forget(task: number, ofRun: id)
       }
+      if shared.isShuttingDown { task.cancel() }
       shared.tasks[number] = task
-      return task
+      if let id { shared.runs[id] = number }
     }
+  }
+
+  private func forget(task number: Int, ofRun id: Int64?) {
+    let waiting = shared.withLock { shared in
+      shared.tasks[number] = nil
+      if let id, shared.runs[id] == number { shared.runs[id] = nil }
+      return shared.takeWaitingForEnd()
+    }
+    for continuation in waiting { continuation.resume() }
   }
 
   // MARK: Running

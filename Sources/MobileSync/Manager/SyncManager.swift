@@ -23,6 +23,10 @@ public final class SyncManager: Sendable {
   /// What the runs and the callers share. A lock guards a few lines of memory, never a store call or a callback.
   struct Shared {
     var isAccepting = true
+    /// From the beginning of ``shutdown()`` to its end: what is still being started is cancelled.
+    var isShuttingDown = false
+    /// Resumed when nothing is active and no task is left.
+    var waitingForEnd: [CheckedContinuation<Void, Never>] = []
     /// Queued, running, and cleaning ghosts. A sync is in here at most once.
     var active: [Int64: RunControl] = [:]
     /// Of these, those that wait for others of their soups.
@@ -30,8 +34,17 @@ public final class SyncManager: Sendable {
     /// Every task that has not returned yet, its last callback included.
     var tasks: [Int: Task<Void, Never>] = [:]
     var lastTask = 0
-    /// The task of each sync's last run.
-    var runs: [Int64: Task<Void, Never>] = [:]
+    /// The number of the task of each sync that runs.
+    var runs: [Int64: Int] = [:]
+
+    var isIdle: Bool { active.isEmpty && tasks.isEmpty }
+
+    /// Those to resume, when nothing is left.
+    mutating func takeWaitingForEnd() -> [CheckedContinuation<Void, Never>] {
+      guard isIdle else { return [] }
+      defer { waitingForEnd = [] }
+      return waitingForEnd
+    }
   }
 
   /// Prepares the store. Syncs that are RUNNING although nobody runs them become STOPPED: their process died.
@@ -45,24 +58,50 @@ public final class SyncManager: Sendable {
   }
 
   private func recover() throws {
-    let now = configuration.now(), leases = leases
     try store.writeBlocking(.synced) { transaction in
       try SyncsSoup.setUp(transaction)
-      for var state in try SyncsSoup.all(.running, in: transaction) {
-        if let lease = try transaction.lease(SyncLeases.name(state.id)), leases.isHeld(lease, now: now) { continue }
-        state.enter(.stopped, now: now)
-        try SyncsSoup.save(state, in: transaction)
-      }
+      _ = try stopAbandoned(in: transaction)
     }
+  }
+
+  /// Stops the syncs whose process died.
+  /// - Returns: Those that were stopped.
+  func stopAbandoned(in transaction: StoreTransaction) throws -> [SyncState] {
+    let now = configuration.now()
+    return try SyncsSoup.all(.running, in: transaction).filter { try isAbandoned($0, now: now, transaction) }.map { found in
+      var state = found
+      state.enter(.stopped, now: now)
+      try SyncsSoup.save(state, in: transaction)
+      return state
+    }
+  }
+
+  /// RUNNING, and nobody runs it.
+  private func isAbandoned(_ state: SyncState, now: Int64, _ snapshot: StoreSnapshot) throws -> Bool {
+    guard state.status == .running, !isRunning(state.id) else { return false }
+    return try snapshot.lease(SyncLeases.name(state.id)).map { !leases.isHeldByOther($0, now: now) } ?? true
   }
 
   // MARK: Asking
 
-  /// The stored state; nil when there is no such sync.
+  /// The stored state; nil when there is no such sync. A sync whose process died meanwhile is STOPPED.
   public func getSyncStatus(_ reference: SyncReference) throws -> SyncState? {
-    var state = try store.readBlocking { try SyncsSoup.find(reference, in: $0) }
+    let now = configuration.now()
+    var (state, isLeft) = try store.readBlocking { snapshot -> (SyncState?, Bool) in
+      guard let found = try SyncsSoup.find(reference, in: snapshot) else { return (nil, false) }
+      return (found, try self.isAbandoned(found, now: now, snapshot))
+    }
+    if isLeft {
+      try recoverAbandoned()
+      state = try store.readBlocking { try SyncsSoup.find(reference, in: $0) }
+    }
     if let id = state?.id { state?.isQueued = shared.withLock { $0.queued.contains(id) } }
     return state
+  }
+
+  /// Stops what other processes left RUNNING when they died, and says so.
+  func recoverAbandoned() throws {
+    for state in try store.writeBlocking(.synced, { try stopAbandoned(in: $0) }) { hub.tell(state) }
   }
 
   public func hasSyncWithName(_ name: String) throws -> Bool { try getSyncStatus(.name(name)) != nil }

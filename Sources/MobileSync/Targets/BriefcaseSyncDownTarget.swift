@@ -130,11 +130,12 @@ struct BriefcaseSyncDownTarget: SyncDownTarget {
   // MARK: Ghosts
 
   func remoteIds(among localIds: [[String]], in context: FetchContext) async throws -> [Set<String>] {
-    var found = [Set<String>](repeating: [], count: infos.count), token: String?
+    var found = [Set<String>](repeating: [], count: infos.count), token: String?, trail = PageTrail()
     repeat {
       let page = try await primingPage(relayToken: token, changedAfter: nil, in: context)
       for entry in page.ids { found[entry.place].insert(entry.id) }
       token = page.relayToken
+      if let token { try trail.follow(token) }
     } while token != nil
     return found
   }
@@ -145,6 +146,8 @@ struct BriefcaseSyncDownTarget: SyncDownTarget {
   private struct Fetch: Sendable {
     let target: BriefcaseSyncDownTarget
     let context: FetchContext
+    /// The relay tokens used so far.
+    var trail = PageTrail()
 
     /// - Parameters:
     ///   - ids: What is left of the last priming page.
@@ -154,8 +157,10 @@ struct BriefcaseSyncDownTarget: SyncDownTarget {
     ) async throws -> SyncDownPage? {
       guard !ids.isEmpty else {
         guard let relayToken else { return nil }
+        var onward = self
+        try onward.trail.follow(relayToken)
         let priming = try await target.primingPage(relayToken: relayToken, changedAfter: nil, in: context)
-        return try await page(
+        return try await onward.page(
           of: priming.ids[...], seen: seen + priming.ids.count, relayToken: priming.relayToken, serverTime: serverTime)
       }
       let slice = ids.prefix(target.idsPerRetrieve), rest = ids.dropFirst(target.idsPerRetrieve)

@@ -26,7 +26,8 @@ struct CustomSyncDownTarget: SyncDownTarget {
   }
 
   private func page(
-    _ function: CustomTargetCall.Function, _ arguments: JSONObject, announced: Int?, in context: FetchContext
+    _ function: CustomTargetCall.Function, _ arguments: JSONObject, announced: Int?, in context: FetchContext,
+    after last: [UInt8]? = nil
   ) async throws -> SyncDownPage? {
     let text = try await caller.call(function, arguments, context.control, context.configuration)
     let keys = ["totalSize", "more", "records"], source = ByteArrayPage(text)
@@ -40,7 +41,11 @@ struct CustomSyncDownTarget: SyncDownTarget {
     let total = records.envelope(0)?.integerValue.map { Int(clamping: $0) } ?? announced
     var page = SyncDownPage(parts: [records], totalSize: total ?? records.count)
     if let more = records.envelope(1), !more.isNull, more != .bool(false) {
-      page.next = { try await self.page(.continueFetch, ["more": more], announced: total, in: context) }
+      // What `more` means is the module's affair; the same page once again is not.
+      guard more != arguments["more"] || text != last else {
+        throw caller.failure(function, "gave the same page twice, with the same 'more': \(more.text)")
+      }
+      page.next = { try await self.page(.continueFetch, ["more": more], announced: total, in: context, after: text) }
     }
     return page
   }

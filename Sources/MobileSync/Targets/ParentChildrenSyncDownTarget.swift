@@ -65,7 +65,9 @@ struct ParentChildrenSyncDownTarget: SyncDownTarget {
     try await page(context.client.requests.query(soql: query(since: since)), in: context)
   }
 
-  private func page(_ request: RestRequest, in context: FetchContext) async throws -> SyncDownPage {
+  private func page(
+    _ request: RestRequest, in context: FetchContext, trail: PageTrail = PageTrail()
+  ) async throws -> SyncDownPage {
     let answer = try await context.send(request)
     let families = try FamilyPage(answer.response, info: info)
     guard let total = families.totalSize else {
@@ -80,15 +82,18 @@ struct ParentChildrenSyncDownTarget: SyncDownTarget {
     var page = SyncDownPage(
       parts: [parents, childPage], parents: children.map(\.parent), totalSize: total, serverTime: answer.serverTime)
     if let url = families.next {
-      page.next = { try await self.page(context.client.requests.queryMore(url), in: context) }
+      var trail = trail
+      try trail.follow(url)
+      page.next = { [trail] in try await self.page(context.client.requests.queryMore(url), in: context, trail: trail) }
     }
     return page
   }
 
   /// The children of one parent that did not fit on its page.
   private func rest(of more: FamilyPage.More, in context: FetchContext) async throws -> [FamilyPage.Child] {
-    var children: [FamilyPage.Child] = [], url: String? = more.url
+    var children: [FamilyPage.Child] = [], url: String? = more.url, trail = PageTrail()
     while let next = url {
+      try trail.follow(next)
       let answer = try await context.send(context.client.requests.queryMore(next))
       let page = try FamilyPage.children(
         answer.response, of: more.parentId, parent: more.parent, info: info)
@@ -103,17 +108,18 @@ struct ParentChildrenSyncDownTarget: SyncDownTarget {
   func remoteIds(among localIds: [[String]], in context: FetchContext) async throws -> [Set<String>] {
     let parents = try await QueryPages.ids(of: ghostQuery(withChildren: false), path: fields.id, in: context)
     guard !localIds[1].isEmpty else { return [parents, []] }
-    return [parents, try await childIds(in: context)]
+    return [parents, try await startingAgainOnce { try await childIds(in: context) }]
   }
 
   private func childIds(in context: FetchContext) async throws -> Set<String> {
-    var ids = Set<String>()
+    var ids = Set<String>(), trail = PageTrail()
     var request: RestRequest? = context.client.requests.query(soql: ghostQuery(withChildren: true))
     while let next = request {
       let answer = try await context.send(next)
       let page = try FamilyPage(answer.response, info: info)
       ids.formUnion(page.children.map(\.id))
       for more in page.unfinished { ids.formUnion(try await rest(of: more, in: context).map(\.id)) }
+      if let url = page.next { try trail.follow(url) }
       request = page.next.map { context.client.requests.queryMore($0) }
     }
     return ids

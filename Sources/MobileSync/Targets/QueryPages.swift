@@ -8,7 +8,9 @@ enum QueryPages {
   static let idsAtOnce = 500
 
   /// The first page of a query; it leads to the others.
-  static func first(_ request: RestRequest, in context: FetchContext) async throws -> SyncDownPage {
+  static func first(
+    _ request: RestRequest, in context: FetchContext, trail: PageTrail = PageTrail()
+  ) async throws -> SyncDownPage {
     let answer = try await context.send(request)
     let records = try context.plan.scan(answer.response)
     guard let total = records.envelope(0)?.integerValue, total >= 0 else {
@@ -16,7 +18,9 @@ enum QueryPages {
     }
     var page = SyncDownPage(parts: [records], totalSize: Int(clamping: total), serverTime: answer.serverTime)
     if let url = records.envelope(1)?.stringValue {
-      page.next = { try await first(context.client.requests.queryMore(url), in: context) }
+      var trail = trail
+      try trail.follow(url)
+      page.next = { [trail] in try await first(context.client.requests.queryMore(url), in: context, trail: trail) }
     }
     return page
   }
@@ -27,14 +31,18 @@ enum QueryPages {
   }
 
   static func ids(_ first: RestRequest, path: String, in context: FetchContext) async throws -> Set<String> {
-    var ids = Set<String>()
-    var request: RestRequest? = first
-    var reader = IdPageReader(idPath: path)
-    while let next = request {
-      let answer = try await context.send(next)
-      request = try reader.read(answer.response, into: &ids).map { context.client.requests.queryMore($0) }
+    try await startingAgainOnce {
+      var ids = Set<String>(), trail = PageTrail()
+      var request: RestRequest? = first
+      var reader = IdPageReader(idPath: path)
+      while let next = request {
+        let answer = try await context.send(next)
+        let url = try reader.read(answer.response, into: &ids)
+        if let url { try trail.follow(url) }
+        request = url.map { context.client.requests.queryMore($0) }
+      }
+      return ids
     }
-    return ids
   }
 
   /// Which of these ids a type still has.

@@ -81,12 +81,10 @@ struct SoqlSyncDownTarget: SyncDownTarget {
 
   // MARK: Fetching
 
+  var isLimited: Bool { SOQLQuery(query).isLimited }
+
   func start(since: Int64, in context: FetchContext) async throws -> SyncDownPage? {
-    if since > 0, SOQLQuery(query).isLimited {
-      context.configuration.logger.warning(
-        "a re-sync of a query with LIMIT or OFFSET brings so many of the changed records, which need not be all: \(query)")
-    }
-    return try await QueryPages.first(
+    try await QueryPages.first(
       context.client.requests.query(soql: query(since: since), batchSize: maxBatchSize), in: context)
   }
 

@@ -17,6 +17,8 @@ protocol SyncDownTarget: Sendable {
   var isIncremental: Bool { get }
   /// The total announced is of candidates: those that turn out to be unchanged do not leave it.
   var announcesCandidates: Bool { get }
+  /// Only so many of the records that match come in one run: each run that asks for what changed brings others.
+  var isLimited: Bool { get }
   /// There can be ghosts among its records.
   var hasGhosts: Bool { get }
 
@@ -43,6 +45,7 @@ extension SyncDownTarget {
   var isSortedByModification: Bool { false }
   var isIncremental: Bool { false }
   var announcesCandidates: Bool { false }
+  var isLimited: Bool { false }
   var hasGhosts: Bool { true }
   var deletions: DeletionFeed? { nil }
 

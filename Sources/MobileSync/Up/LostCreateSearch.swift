@@ -14,15 +14,22 @@ struct LostCreateSearch: Sendable {
   /// Records created around the times of the uploads.
   /// - Returns: nil when they cannot be looked at, or are too many.
   func candidates(_ environment: RunEnvironment) async throws -> [CreateCandidate]? {
-    var found: [JSONObject] = []
-    var request: RestRequest? = environment.client.requests.query(soql: query(LostCreateTimes(environment)))
+    let soql = query(LostCreateTimes(environment))
+    guard let found = try await startingAgainOnce({ try await records(of: soql, environment) }) else { return nil }
+    return try await marked(found, environment)
+  }
+
+  /// - Returns: nil when they cannot be looked at, or are too many.
+  private func records(of soql: String, _ environment: RunEnvironment) async throws -> [JSONObject]? {
+    var request: RestRequest? = environment.client.requests.query(soql: soql)
+    var found: [JSONObject] = [], trail = PageTrail()
     while let next = request, found.count < Self.mostRecords {
       guard let page = try await page(next, environment) else { return nil }
       found += page.records
+      if let url = page.next { try trail.follow(url) }
       request = page.next.map { environment.client.requests.queryMore($0) }
     }
-    guard request == nil else { return nil }
-    return try await marked(found, environment)
+    return request == nil ? found : nil
   }
 
   private func query(_ times: LostCreateTimes) -> String {
@@ -39,7 +46,7 @@ struct LostCreateSearch: Sendable {
     let response: RestResponse
     do {
       response = try await environment.client.send(request)
-    } catch let error as RestError where error.status == 400 {
+    } catch let error as RestError where error.status == 400 && !error.isExpiredLocator {
       // A field that cannot be queried: then there is no way to find out.
       environment.configuration.logger.warning("looking for lost creates: \(error.message)")
       return nil

@@ -25,6 +25,7 @@ extension SyncState {
     json["error"] = .string(error)
     for field in SyncCounts.fields { json[field.name] = .integer(Int64(counts[keyPath: field.path])) }
     json["limitInfo"] = .string(limitInfo)
+    json["warnings"] = .array(warnings.map { .string($0) })
     json["queued"] = .bool(isQueued)
     json["coveredTimeStamp"] = .integer(coveredTimeStamp)
     json["ghostsCheckedUntil"] = .integer(ghostsCheckedUntil)
@@ -51,6 +52,7 @@ extension SyncState {
     readNumbers(json)
     error = json["error"]?.stringValue ?? ""
     limitInfo = json["limitInfo"]?.stringValue ?? ""
+    warnings = (json["warnings"]?.arrayValue ?? []).compactMap(\.stringValue)
   }
 
   private mutating func readNumbers(_ json: JSONObject) {

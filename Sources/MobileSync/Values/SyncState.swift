@@ -60,6 +60,8 @@ public struct SyncState: Sendable, Equatable {
   /// Until then the server may still be working on creates in doubt, ms since 1970 UTC: run a sync up after that to have them
   /// found or sent again. 0 when none waits.
   public internal(set) var inDoubtUntil: Int64 = 0
+  /// What about this sync is known to surprise, in sentences for people; about the last run. Empty when there is nothing.
+  public internal(set) var warnings: [String] = []
   /// RUNNING, and waiting for other syncs of its soups. Not stored.
   public internal(set) var isQueued = false
 
@@ -85,6 +87,7 @@ public struct SyncState: Sendable, Equatable {
       progress = 0
       counts = SyncCounts()
       inDoubtUntil = 0
+      warnings = []
     }
     if self.status == .running, status.isTerminal { endTime = now }
     self.status = status
@@ -121,6 +124,14 @@ public struct SyncCounts: Sendable, Equatable {
   public internal(set) var retries = 0
   /// Bytes of the answers' bodies.
   public internal(set) var bytes = 0
+
+  /// The records of the answer so far come again, and count then.
+  mutating func forgetFetched() {
+    fetched = 0
+    stored = 0
+    skipped = 0
+    conflicting = 0
+  }
 
   static let fields: [(name: String, path: WritableKeyPath<SyncCounts, Int> & Sendable)] = [
     ("fetched", \.fetched), ("stored", \.stored), ("skipped", \.skipped), ("conflicting", \.conflicting), ("merged", \.merged),

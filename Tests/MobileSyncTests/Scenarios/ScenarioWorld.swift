@@ -15,7 +15,7 @@ final class ScenarioWorld: Sendable {
   let store: Store
   let client: SalesforceClient
   let manager: SyncManager
-  private let folder = TemporaryFolder()
+  private let folder = MemoryFolder()
   /// Ms by which the engine's clock is ahead.
   private let ahead = Ahead()
 
@@ -29,6 +29,9 @@ final class ScenarioWorld: Sendable {
     sandbox.pageSize = 3
     org = try await SandboxServer.start(sandbox)
     store = try Store(name: "test", isGlobal: false, path: folder.path + "/test.sqlite")
+    for (soup, name) in [("accounts", "Name"), ("contacts", "LastName")] {
+      try store.registerSoup(soup, indexSpecs: Self.specs(name))
+    }
     let credentials = Credentials.password(
       loginURL: org.url, clientId: org.clientId, clientSecret: org.clientSecret, username: org.username,
       password: org.password)
@@ -69,10 +72,7 @@ final class ScenarioWorld: Sendable {
       for record in try records(type, "Id") { try org.delete(type, id: record["Id"]?.stringValue ?? "") }
     }
     for name in ["down", "up", "fill"] { try? manager.deleteSync(.name(name)) }
-    for (soup, name) in [("accounts", "Name"), ("contacts", "LastName")] {
-      try store.removeSoup(soup)
-      try store.registerSoup(soup, indexSpecs: Self.specs(name))
-    }
+    for soup in ["accounts", "contacts"] { try store.clearSoup(soup) }
   }
 
   /// As if some time had gone by here.

@@ -1,0 +1,215 @@
+import Dispatch
+import SandboxOrg
+import SmartStore
+import Synchronization
+import TestSupport
+import Testing
+
+@testable import MobileSync
+
+/// Runs that are cancelled, abandoned by their process, or started while everything ends.
+@Suite struct RunLifeTests {
+  // MARK: A process that died beside this one
+
+  /// Leaves a sync as a process does that is killed while it runs.
+  private func abandon(_ name: String, _ bench: SyncBench) throws -> Int64 {
+    let made = try bench.manager.createSyncDown(target: SyncBench.accounts, soupName: "accounts", syncName: name)
+    let parts = bench.manager.leases.owner.split(separator: "/")
+    let dead = "\(parts[0].prefix { $0 != ":" }):4194304:1/\(parts[1])/1"
+    try bench.store.writeBlocking(.synced) { transaction in
+      _ = try transaction.acquireLease(
+        SyncLeases.name(made.id), owner: dead, now: 0, duration: .max / 2, takeover: { _ in true })
+      var state = made
+      state.enter(.running, now: 1)
+      try SyncsSoup.save(state, in: transaction)
+    }
+    return made.id
+  }
+
+  @Test func getSyncStatus_processDiedMeanwhile_isStopped() async throws {
+    let bench = try await SyncBench(accounts: 2)
+    let id = try abandon("s", bench)
+    var updates = bench.manager.updates(named: "s").makeAsyncIterator()
+    let found = try bench.manager.getSyncStatus(.id(id))
+    #expect(found?.status == .stopped && (found?.endTime ?? 0) > 0)
+    #expect(await updates.next()?.status == .stopped)
+    // It stands in the store, for whoever reads it there.
+    let stored = try bench.store.readBlocking { try SyncsSoup.find(.id(id), in: $0) }
+    #expect(stored?.status == .stopped)
+    #expect(try await bench.manager.reSync(.id(id)).status == .done)
+    await bench.close()
+  }
+
+  @Test func restart_processDiedMeanwhile_runsItsSync() async throws {
+    let bench = try await SyncBench(accounts: 2)
+    let id = try abandon("s", bench)
+    bench.manager.stop()
+    let recorder = UpdateRecorder()
+    #expect(try bench.manager.restart(restartStopped: true, onUpdate: recorder.listener) == [id])
+    #expect(await recorder.ended().status == .done)
+    await bench.close()
+  }
+
+  @Test func getSyncStatus_runningInAnotherManager_staysRunning() async throws {
+    let bench = try await SyncBench(accounts: 4, pageSize: 2)
+    let other = try bench.anotherManager(), seen = Mutex<[SyncStatus?]>([])
+    let recorder = UpdateRecorder { state in
+      guard state.status == .running else { return }
+      let status = try? other.getSyncStatus(.id(state.id))?.status
+      seen.withLock { $0.append(status) }
+    }
+    try bench.manager.syncDown(target: SyncBench.accounts, soupName: "accounts", onUpdate: recorder.listener)
+    #expect(await recorder.ended().status == .done)
+    #expect(seen.withLock { $0.allSatisfy { $0 == .running } && !$0.isEmpty })
+    await bench.close()
+  }
+
+  // MARK: Cancelling
+
+  /// Waits inside a fetch until it is let go.
+  private func holding(_ bench: SyncBench, _ method: String) -> AsyncStream<Bool> {
+    let (reached, signal) = AsyncStream.makeStream(of: Bool.self)
+    bench.org.setInterceptor { request in
+      guard request.method == method, !request.path.contains("oauth") else { return nil }
+      signal.yield(true)
+      return .delay(.seconds(3_600))
+    }
+    return reached
+  }
+
+  private func first(_ stream: AsyncStream<Bool>) async { for await _ in stream { return } }
+
+  @Test func syncDown_awaitingTaskIsCancelled_endsStopped() async throws {
+    let bench = try await SyncBench(accounts: 2)
+    let reached = holding(bench, "GET")
+    let waiting = Task { try await bench.down(name: "s") }
+    await first(reached)
+    waiting.cancel()
+    let end = try await waiting.value
+    #expect(end.status == .stopped)
+    #expect(try bench.manager.getSyncStatus(.name("s"))?.status == .stopped && !bench.manager.isRunning(end.id))
+    bench.org.setInterceptor(nil)
+    #expect(try await bench.manager.reSync(.name("s")).status == .done)
+    await bench.close()
+  }
+
+  @Test func reSync_awaitingTaskIsCancelled_endsStopped() async throws {
+    let bench = try await SyncBench(accounts: 2)
+    #expect(try await bench.down(name: "s").status == .done)
+    let reached = holding(bench, "GET"), manager = bench.manager
+    let waiting = Task { try await manager.reSync(named: "s") }
+    await first(reached)
+    waiting.cancel()
+    #expect(try await waiting.value.status == .stopped)
+    await bench.close()
+  }
+
+  /// A sync up that waits for its turn is given up at once, and nothing of it is sent.
+  @Test func syncUp_awaitingTaskIsCancelledInTheQueue_sendsNothing() async throws {
+    let bench = try await SyncBench(accounts: 2)
+    try bench.createLocally("L")
+    let reached = holding(bench, "GET"), manager = bench.manager
+    let recorder = UpdateRecorder()
+    let down = try manager.syncDown(target: SyncBench.accounts, soupName: "accounts", onUpdate: recorder.listener)
+    await first(reached)
+    var states = manager.updates(named: "up").makeAsyncIterator()
+    let waiting = Task {
+      try await manager.syncUp(options: SyncBench.upload, soupName: "accounts", syncName: "up")
+    }
+    #expect(await states.next()?.isQueued == true)
+    waiting.cancel()
+    #expect(try await waiting.value.status == .stopped)
+    #expect(!bench.requests().contains { $0.hasPrefix("POST") } && manager.isRunning(down.id))
+    manager.cancel(down.id)
+    #expect(await recorder.ended().status == .stopped)
+    await bench.close()
+  }
+
+  @Test func cleanResyncGhosts_awaitingTaskIsCancelled_throwsStopped() async throws {
+    let bench = try await SyncBench(accounts: 2)
+    #expect(try await bench.down(name: "s").status == .done)
+    let reached = holding(bench, "GET"), manager = bench.manager
+    let waiting = Task { try await manager.cleanGhosts(named: "s") }
+    await first(reached)
+    waiting.cancel()
+    await #expect(throws: SyncError(.stopped, "the sync was stopped")) { try await waiting.value }
+    await bench.close()
+  }
+
+  @Test func syncDown_taskCancelledBefore_startsNothing() async throws {
+    let bench = try await SyncBench(accounts: 2)
+    let waiting = Task {
+      withUnsafeCurrentTask { $0?.cancel() }
+      return try await bench.down(name: "s")
+    }
+    await #expect(throws: CancellationError.self) { try await waiting.value }
+    #expect(try !bench.manager.hasSyncWithName("s") && bench.requests().isEmpty)
+    await bench.close()
+  }
+
+  // MARK: Ends
+
+  @Test func runs_ended_leaveNothingBehind() async throws {
+    let bench = try await SyncBench(accounts: 1)
+    for _ in 0..<20 { _ = try await bench.down() }
+    let named = try await bench.down(name: "s")
+    _ = try await bench.manager.cleanGhosts(id: named.id)
+    await bench.manager.waitUntilIdle()
+    let left = bench.manager.shared.withLock { [$0.runs.count, $0.tasks.count, $0.active.count, $0.queued.count] }
+    #expect(left == [0, 0, 0, 0])
+    let (ended, signal) = AsyncStream.makeStream(of: Bool.self)
+    bench.manager.whenEnded([named.id]) { signal.yield(true) }
+    await first(ended)
+    await bench.close()
+  }
+
+  /// What is started while everything ends either does not start, or has ended when `shutdown` returns.
+  @Test func reSync_whileShuttingDown_neverRunsOn() async throws {
+    for round in 0..<40 {
+      let bench = try await SyncBench(accounts: 2)
+      let made = try bench.manager.createSyncDown(target: SyncBench.accounts, soupName: "accounts", syncName: "s")
+      let manager = bench.manager, recorder = UpdateRecorder()
+      async let started: Bool = {
+        for _ in 0..<round { await Task.yield() }
+        return (try? await SyncManager.onStartQueue { try manager.reSync(.id(made.id), onUpdate: recorder.listener) }) != nil
+      }()
+      await manager.shutdown()
+      let countAtEnd = recorder.states.count, isOver = recorder.states.last?.status.isTerminal ?? true
+      let didStart = await started
+      #expect(isOver && recorder.states.count == countAtEnd, "round \(round): \(recorder.lines)")
+      #expect(didStart || recorder.states.isEmpty)
+      #expect(manager.shared.withLock { $0.isIdle })
+      #expect(throws: SyncError.self) { try manager.reSync(.id(made.id)) { _ in } }
+      await bench.close()
+    }
+  }
+
+  /// Deterministically: the run is saved as RUNNING when everything begins to end.
+  @Test func shutdown_whileASyncIsBeingStarted_waitsForItsEnd() async throws {
+    let bench = try await SyncBench(accounts: 2)
+    let manager = bench.manager, states = Mutex<[SyncStatus]>([])
+    let (reached, signal) = AsyncStream.makeStream(of: Bool.self), ended = Mutex(false)
+    let gate = DispatchSemaphore(value: 0)
+    async let started = SyncManager.onStartQueue {
+      try manager.syncDown(target: SyncBench.accounts, soupName: "accounts", syncName: "s") { state in
+        states.withLock { $0.append(state.status) }
+        // The first update comes before the run's task is there.
+        guard state.status == .running, states.withLock({ $0.count }) == 1 else { return }
+        signal.yield(true)
+        gate.wait()
+      }
+    }
+    await first(reached)
+    let end = Task {
+      await manager.shutdown()
+      ended.withLock { $0 = true }
+    }
+    while manager.shared.withLock({ $0.isAccepting }) { await Task.yield() }
+    #expect(!ended.withLock { $0 })
+    gate.signal()
+    _ = try await started
+    await end.value
+    #expect(states.withLock { $0.last } == .stopped)
+    await bench.close()
+  }
+}

@@ -1,0 +1,65 @@
+import Foundation
+import Testing
+
+@testable import MobileSync
+
+/// Two clients of one org, as two processes on one store or as two devices, and what may come between them: stale copies, writes
+/// between a request and its answer, deletes on both sides, other users in the same second, clocks that are off, late commits,
+/// lost answers. Once that stops and the syncs run again, everybody has the same records, each of them once, and nothing that
+/// was written here is lost unless a conflict said so.
+///
+/// `TUREEN_SCENARIOS` asks for another number of each kind, `TUREEN_SEED` begins elsewhere, `TUREEN_HAZARDS` names what may
+/// happen (`staleCopies,clocks`); `scripts/dev/scenarios` sets the first two. A failure names its seed and the fewest steps that
+/// show it.
+@Suite struct ClientScenarioTests {
+  private static let environment = ProcessInfo.processInfo.environment
+  private static let seed = environment["TUREEN_SEED"].flatMap { UInt64($0) } ?? 20_260
+  /// Of each kind: 2,000 in all.
+  private static let scenarios =
+    environment["TUREEN_SCENARIOS"].flatMap { UInt64($0) } ?? UInt64(2_000 / ClientScenarioKind.all.count)
+
+  @Test(arguments: ClientScenarioKind.all)
+  func clients_withHazards_endEqualAndLoseNothing(kind: ClientScenarioKind) async throws {
+    let world = try ClientWorld(kind.layout)
+    for n in 0..<Self.scenarios {
+      let script = ClientScript(layout: kind.layout, hazards: kind.hazards, seed: Self.seed &+ n)
+      let scenario = ClientScenario(world, script)
+      guard try await !scenario.run().isEmpty else { continue }
+      let short = try await ScriptShrinker(world).shortest(script)
+      try report(short, kind)
+      break
+    }
+    await world.close()
+  }
+
+  private func report(_ found: ScriptShrinker.Found, _ kind: ClientScenarioKind) throws {
+    let text = found.text(title: "\(kind.testDescription), seed \(found.script.seed)")
+    if let folder = Self.environment["TUREEN_FINDINGS"] {
+      try Data(text.utf8).write(to: URL(fileURLWithPath: "\(folder)/\(kind.fileName)-\(found.script.seed).md"))
+    }
+    Issue.record(Comment(rawValue: text))
+  }
+}
+
+/// A layout, and what happens in it.
+struct ClientScenarioKind: Sendable, CustomTestStringConvertible {
+  let layout: ClientLayout
+  let hazards: Set<ClientHazard>
+
+  var testDescription: String {
+    "\(layout.rawValue), " + (hazards.isEmpty ? "nothing special" : hazards.map(\.rawValue).sorted().joined(separator: " "))
+  }
+
+  var fileName: String { testDescription.split(separator: " ").joined(separator: "-").filter { $0 != "," } }
+
+  /// Those that are asked for; else every one.
+  private static let wanted: [ClientHazard] = {
+    let names = ProcessInfo.processInfo.environment["TUREEN_HAZARDS"]?.split(separator: ",").map(String.init)
+    return names.map { $0.compactMap(ClientHazard.init(rawValue:)) } ?? ClientHazard.usual
+  }()
+
+  /// In each layout each hazard alone, and all of them at once.
+  static let all: [ClientScenarioKind] = ClientLayout.allCases.flatMap { layout in
+    (wanted.map { [$0] } + [wanted]).map { ClientScenarioKind(layout: layout, hazards: Set($0)) }
+  }
+}
