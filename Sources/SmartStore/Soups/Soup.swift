@@ -68,6 +68,12 @@ package enum SoupField {
   static let created = "_soupCreatedDate"
   static let soup = "_soup"
   package static let local = "__local__"
+  package static let syncId = "__sync_id__"
+  package static let locallyCreated = "__locally_created__"
+  package static let locallyUpdated = "__locally_updated__"
+  package static let locallyDeleted = "__locally_deleted__"
+  /// An id that starts so was made here, before the server gave one.
+  package static let localIdPrefix = "local_"
 }
 
 /// Who is loading a soup whose indexes are still to be built, and by which path its rows must be unique in the end.
