@@ -4,8 +4,12 @@ import SmartStore
 /// Writes the answers for one family into both soups.
 struct FamilyWriteBack: Sendable {
   private let upload: FamilyUpload
+  private let syncId: Int64
 
-  init(_ upload: FamilyUpload) { self.upload = upload }
+  init(_ upload: FamilyUpload, syncId: Int64) {
+    self.upload = upload
+    self.syncId = syncId
+  }
 
   private var info: ParentChildrenInfo { upload.family.info }
 
@@ -14,7 +18,9 @@ struct FamilyWriteBack: Sendable {
     let ordered = upload.answers.sorted { $0.member != .parent && $1.member == .parent }
     for answer in ordered {
       let side = upload.family.side(answer.member)
-      try transaction.writeBack(answer.sent, answer.outcome, answer.result, in: side.soup, idField: side.fields.id) {
+      try transaction.writeBack(
+        answer.sent, answer.outcome, answer.result, in: side.soup, idField: side.fields.id, madeBy: syncId
+      ) {
         upload.family.batch(answer.member).batch.sentFields(answer.sent)
       }
     }

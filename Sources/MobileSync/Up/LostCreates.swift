@@ -129,7 +129,8 @@ struct LostCreates {
         case .adopt(let id):
           let sent = SentRecord(entryId: upload.entryId, version: upload.version, action: .create)
           let before = try transaction.entry(upload.entryId, in: soup)?.object()[idField]?.stringValue
-          try transaction.writeBack(sent, .succeeded, UploadResult(isSuccess: true, id: id), in: soup, idField: idField)
+          try transaction.writeBack(
+            sent, .succeeded, UploadResult(isSuccess: true, id: id), in: soup, idField: idField, madeBy: upload.syncId)
           try transaction.settle([upload.entryId], in: soup)
           if let references, let before { try transaction.redirect(references, from: before, to: id) }
         case .inDoubt:
@@ -184,11 +185,12 @@ extension StoreTransaction {
 
   /// Writes what an answer means for its row.
   /// - Parameters:
+  ///   - syncId: The sync up that makes records which a sync down will bring; nil for others.
   ///   - updated: Entries whose updates travelled with it.
   ///   - sentFields: What the server has of it now, where the answer is a good one; nil when that is not known.
   func writeBack(
     _ sent: SentRecord, _ outcome: UploadOutcome, _ result: UploadResult, in soup: String, idField: String,
-    updated: Set<Int64> = [], sentFields: (() -> JSONObject)? = nil
+    madeBy syncId: Int64?, updated: Set<Int64> = [], sentFields: (() -> JSONObject)? = nil
   ) throws {
     let entry = try entry(sent.entryId, in: soup)
     let change = WriteBack.change(
@@ -202,7 +204,9 @@ extension StoreTransaction {
     if outcome == .succeeded, let sentFields, let entry, entry.version != sent.version {
       try raiseBase(of: sent, in: soup, by: sentFields(), result.id.map { [idField: .string($0)] } ?? [:])
     }
-    if outcome == .succeeded, sent.action == .create || sent.action == .upsert, let id = result.id {
+    guard outcome == .succeeded, sent.action == .create || sent.action == .upsert else { return }
+    if let syncId { try noteMaker(syncId, of: sent.entryId, in: soup) }
+    if let id = result.id {
       try takeIn(doublesOf: sent.entryId, recordId: id, in: soup, idField: idField, updated: updated)
     }
   }
