@@ -40,6 +40,25 @@ tests.test_cache_save_merges_overwrites_or_leaves = case(function()
   same(cache:save({ Id = "2", City = "Bonn" }, "LEAVE_IF_CHANGED").City, "Bonn")
 end)
 
+tests.test_cache_save_of_a_copy_from_before_an_upload_keeps_the_servers_id = case(function()
+  local cache = cache_of "fc_late"
+  local made = assert(cache:save { Id = "local_1", Name = "a", __locally_created__ = true })
+  local uploaded = {}
+  for key, value in pairs(made) do uploaded[key] = value end
+  uploaded.Id, uploaded.__local__, uploaded.__locally_created__ = "001", false, false
+  assert(tureen.await(smartstore.upsertSoupEntries, "fc_late", { uploaded }))
+  made.Name = "b"
+  made._soupLastModifiedDate = made._soupLastModifiedDate - 1 -- the two writes may fall into one millisecond
+  for _, mode in ipairs { "MERGE_ACCEPT_THEIRS", "OVERWRITE" } do
+    local saved = assert(cache:save(made, mode))
+    same(support.pick(saved, "_soupEntryId", "Id", "Name", "__local__", "__locally_created__", "__locally_updated__"), {
+      _soupEntryId = made._soupEntryId, Id = "001", Name = "b", __local__ = true, __locally_created__ = false,
+      __locally_updated__ = true,
+    })
+  end
+  same(cache:retrieve("local_1"), tureen.null)
+end)
+
 tests.test_cache_save_all_keeps_the_order_and_merges_each = case(function()
   local cache = cache_of "fc_save_all"
   local saved = assert(cache:saveAll { { Id = "3", N = "c", M = 1 }, { Id = "1", N = "a" }, { Id = "2", N = "b", M = 2 } })

@@ -124,6 +124,25 @@ import Testing
     await bench.close()
   }
 
+  /// The module says that nothing has changed, and then that there is no such record: that is a deletion, and nothing it refused.
+  @Test(arguments: ["LEAVE_IF_CHANGED", "MERGE"])
+  func syncUp_updateAnswers404_isAConflict(mergeMode: String) async throws {
+    let runner = Runner(Self.senders + [.isNewerThanServer]) { call in
+      switch call.function {
+      case .isNewerThanServer: ["newer": true]
+      case .createOnServer: ["id": "x-1"]
+      default: ["status": 404, "reason": "no such record"]
+      }
+    }
+    let bench = try await bench(runner)
+    let end = try await up(bench, mergeMode)
+    #expect(end.status == .done && end.counts.conflicting == 1 && end.counts.failed == 0 && end.counts.succeeded == 2)
+    #expect(try bench.names() == ["Account 0", "New"] && bench.dirtyCount() == 1)
+    #expect(try bench.entry(named: "Account 0")?["__last_error__"] == nil)
+    #expect(try bench.conflicts().map(\.kind) == [.deletedThere])
+    await bench.close()
+  }
+
   @Test func syncUp_datesCannotBeRead_leavesTheRecordsDirty() async throws {
     let runner = Runner(Self.senders + [.fetchLastModifiedDates]) { call in
       if call.function == .fetchLastModifiedDates { throw SyncError(.customTarget, "no connection") }

@@ -70,6 +70,76 @@ import Testing
     await bench.close()
   }
 
+  @Test(arguments: UploadKind.allCases)
+  func cleanResyncGhosts_madeHereAndDeletedThereBeforeAnyDown_isRemoved(kind: UploadKind) async throws {
+    let bench = try await SyncBench(kind: kind)
+    for name in ["Gone", "Stays", "Edited"] { try bench.createLocally(name) }
+    _ = try await bench.up()
+    for name in ["Gone", "Edited"] {
+      try bench.org.delete("Account", id: try #require(try bench.entry(named: name)?["Id"]?.stringValue))
+    }
+    try bench.updateLocally("Edited", ["Description": "mine"])
+    // Nothing of it is in the sync's scope.
+    try bench.manager.createSyncDown(target: target("Name = 'other'"), soupName: "accounts", syncName: "s")
+    #expect(try await bench.manager.cleanResyncGhosts(.name("s")) == 1)
+    #expect(try bench.names() == ["Edited", "Stays"])
+    await bench.close()
+  }
+
+  /// What a sync down has brought is that one's to miss.
+  @Test func cleanResyncGhosts_madeHereAndBroughtSince_isTheSyncDowns() async throws {
+    let bench = try await SyncBench()
+    try bench.createLocally("New")
+    _ = try await bench.up()
+    _ = try await bench.down(name: "owner")
+    try bench.manager.createSyncDown(target: target("Name = 'other'"), soupName: "accounts", syncName: "other")
+    try bench.org.delete("Account", id: try #require(try bench.entry(named: "New")?["Id"]?.stringValue))
+    #expect(try await bench.manager.cleanResyncGhosts(.name("other")) == 0)
+    #expect(try await bench.manager.cleanResyncGhosts(.name("owner")) == 1)
+    #expect(try bench.entries().isEmpty)
+    await bench.close()
+  }
+
+  /// Entries that a script put there belong to the script.
+  @Test func cleanResyncGhosts_storedByAScript_isNotAskedFor() async throws {
+    let bench = try await SyncBench()
+    try bench.save(["Id": "001000000000001AAA", "attributes": ["type": "Account"], "Name": "mine", "__local__": false])
+    try bench.manager.createSyncDown(target: SyncBench.accounts, soupName: "accounts", syncName: "s")
+    #expect(try await bench.manager.cleanResyncGhosts(.name("s")) == 0)
+    #expect(bench.requests().isEmpty && (try bench.names()) == ["mine"])
+    await bench.close()
+  }
+
+  @Test func cleanResyncGhosts_familyMadeHereAndDeletedThere_isRemoved() async throws {
+    let family = try await FamilyBench()
+    try family.createAccount("A", id: "local_1")
+    try family.createContact("A.0", id: "local_2", of: "local_1")
+    #expect(try await family.up().counts.succeeded == 1)
+    try family.bench.org.delete("Account", id: try #require(try family.entries("accounts").first?["Id"]?.stringValue))
+    var target = FamilyBench.sides("MASTER_DETAIL")
+    target["parentFieldlist"] = ["Id", "Name", "LastModifiedDate"]
+    target["childrenFieldlist"] = ["Id", "LastName", "LastModifiedDate"]
+    try family.bench.manager.createSyncDown(target: target, soupName: "accounts", syncName: "s")
+    #expect(try await family.bench.manager.cleanResyncGhosts(.name("s")) == 1)
+    #expect(try family.entries("accounts").isEmpty && family.entries("contacts").isEmpty)
+    await family.close()
+  }
+
+  @Test func cleanResyncGhosts_moreThanATransactionHolds_removesAll() async throws {
+    let bench = try await SyncBench()
+    let state = try bench.manager.createSyncDown(target: SyncBench.accounts, soupName: "accounts", syncName: "s")
+    let entries = (0..<2_300).map { n -> JSONValue in
+      [
+        "Id": .string("001\(100_000_000_000 + n)"), "Name": .string("\(n)"), "__local__": .bool(n == 7),
+        "__sync_id__": .integer(state.id),
+      ]
+    }
+    _ = try bench.store.upsert(JSONValue.array(entries).serialized(), into: "accounts")
+    #expect(try await bench.manager.cleanResyncGhosts(.name("s")) == 2_299)
+    #expect(try bench.names() == ["7"])
+    await bench.close()
+  }
+
   @Test func cleanResyncGhosts_nothingLocal_asksNothing() async throws {
     let bench = try await SyncBench(accounts: 1)
     try bench.manager.createSyncDown(target: SyncBench.accounts, soupName: "accounts", syncName: "s")

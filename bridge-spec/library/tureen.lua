@@ -552,9 +552,9 @@ function logger.sanitizeUrlParamsForLogging(url, names) end
 ---@field createOnServer (fun(target: table, record: table, fields: table): string?, any)?  the id, or nil and why not
 ---@field updateOnServer (fun(target: table, record: table, fields: table): boolean|integer?, any)?
 ---@field deleteOnServer (fun(target: table, record: table): boolean|integer?, any)?  the same; 404 says that it is gone
----@field fetchLastModifiedDates (fun(target: table, records: table[]): (string|false|nil)[])?  false: deleted, nil: not known
+---@field fetchLastModifiedDates (fun(target: table, records: table[]): (string|false|nil)[])?  false: deleted, nil: not known; asked for up to 25 records at a time, before these are sent
 ---@field fetchFromServer (fun(target: table, records: table[], fields: string[]): (table|false|nil)[])?  what the server has of records that it changed; false: deleted, nil: not known
----@field isNewerThanServer (fun(target: table, record: table): boolean)?
+---@field isNewerThanServer (fun(target: table, record: table): boolean)?  asked for each record right before it is sent
 
 --- Syncing between soups and the server.
 ---@class tureen.mobilesync

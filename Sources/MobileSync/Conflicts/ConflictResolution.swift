@@ -49,6 +49,7 @@ extension StoreTransaction {
     let id = settling.conflict.entryId, soup = settling.conflict.soupName
     _ = try replace(id, with: entry, in: soup)
     try forgetConflict(of: id, in: soup)
+    if settling.server == .unknown { try forgetBase(of: id, in: soup) }
     guard entry[LocalField.local]?.boolValue == true, let base = settling.nextBase else { return }
     try setBase(of: id, in: soup, to: base.serialized())
   }
@@ -86,7 +87,7 @@ struct ConflictSettling: Sendable {
     case .deleted:
       entry[LocalField.created] = true
       entry[LocalField.deleted] = false
-    // Without a date it goes up whatever the server's says.
+    // Without a date, and without a base, it goes up whatever the server has.
     case .unknown: entry[fields.modificationDate] = nil
     }
     return entry

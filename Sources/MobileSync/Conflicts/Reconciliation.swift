@@ -7,7 +7,7 @@ struct Encounter: Sendable {
   let fields: TargetFields
   let entryId: Int64
   let server: ServerVersion
-  /// The server said that somebody changed it, whatever its fields say.
+  /// The server has a newer one; whether that means a change is for its fields to tell, where there is a base to compare with.
   var isChangedForCertain = false
   /// It cannot be brought together, whatever its fields say: what it belongs to was changed.
   var isInTheWay = false
@@ -47,10 +47,14 @@ struct Reconciler: Sendable {
       if met.server == .deleted, isDeletedHere { return .untouched }
       return try note(met, in: transaction)
     }
-    let base = try transaction.base(of: met.entryId, in: met.soup).flatMap { try JSONValue(parsing: $0).objectValue }
+    let stored = try transaction.base(of: met.entryId, in: met.soup).flatMap { try JSONValue(parsing: $0).objectValue }
+    let base = RecordMerge.base(stored, fitting: local, met.fields)
     let merge = RecordMerge(base: base, local: local, server: server, fields: met.fields)
     guard mergeMode == .merge else {
-      return met.isChangedForCertain || !merge.remoteChanges.isEmpty ? try note(met, in: transaction) : .untouched
+      let changes = isDeletedHere || base == nil ? merge.remoteChanges : merge.foreignChanges
+      // A newer date alone says nothing where the fields can tell: it may be that of an upload from here.
+      let isChanged = !changes.isEmpty || met.isChangedForCertain && base == nil
+      return isChanged ? try note(met, in: transaction) : .untouched
     }
     if isDeletedHere ? !merge.remoteChanges.isEmpty : !merge.conflicts.isEmpty { return try note(met, in: transaction) }
     if merge.isSettled, !isDeletedHere { return try settle(met, merge, in: transaction) }
@@ -79,7 +83,8 @@ struct Reconciler: Sendable {
     in transaction: StoreTransaction
   ) throws -> Reconciliation {
     try transaction.forgetConflict(of: met.entryId, in: met.soup)
-    guard merge.merged != local else { return .untouched }
+    // On the way up a newer date alone is not written: the next look finds it again.
+    guard merge.merged != local, isDown || !merge.remoteChanges.isEmpty else { return .untouched }
     try write(merge.merged, of: met, in: transaction)
     try transaction.setBase(
       of: met.entryId, in: met.soup, to: RecordMerge.base(base, after: server).serialized())

@@ -8,6 +8,11 @@ enum ServerVersion: Sendable, Equatable {
   case unknown
 }
 
+extension JSONValue {
+  /// Neither an object nor a list: these are other records.
+  var isPlain: Bool { objectValue == nil && arrayValue == nil }
+}
+
 /// A three-way comparison of one record, field by field. No store, network or clock: every rule has a one-line test.
 ///
 /// - A member that a side lacks is no statement of that side: neither a change nor a deletion. Null is one.
@@ -20,6 +25,8 @@ struct RecordMerge: Sendable, Equatable {
   private(set) var localChanges: [String] = []
   /// Fields that say something else on the server than in the base.
   private(set) var remoteChanges: [String] = []
+  /// Remote changes to something else than what the entry says.
+  private(set) var foreignChanges: [String] = []
   /// Changed on both sides, to different values.
   private(set) var conflicts: [String] = []
   /// The entry with the server's changes in it; fields in conflict have the local value.
@@ -46,15 +53,20 @@ struct RecordMerge: Sendable, Equatable {
       return
     }
     guard let mine else {
-      if !RecordMerge.same(theirs, before ?? .null) { remoteChanges.append(key) }
+      // What neither the base nor the entry ever had: nothing says that it is new.
+      if base.map({ $0[key] != nil }) ?? true, !RecordMerge.isKept(before ?? .null, as: theirs) {
+        remoteChanges.append(key)
+        foreignChanges.append(key)
+      }
       merged[key] = theirs
       return
     }
     let agree = RecordMerge.same(mine, theirs)
     let isChangedHere = before.map { !RecordMerge.same(mine, $0) } ?? !agree
-    let isChangedThere = before.map { !RecordMerge.same(theirs, $0) } ?? !agree
+    let isChangedThere = before.map { !RecordMerge.isKept($0, as: theirs) } ?? !agree
     if isChangedHere { localChanges.append(key) }
     if isChangedThere { remoteChanges.append(key) }
+    if isChangedThere, !RecordMerge.isKept(mine, as: theirs) { foreignChanges.append(key) }
     if agree || !isChangedHere {
       merged[key] = theirs
     } else {
@@ -95,11 +107,35 @@ struct RecordMerge: Sendable, Equatable {
     }
   }
 
+  /// True when `stored` is what a server makes of a value that it was sent: it keeps texts without blanks around them.
+  static func isKept(_ sent: JSONValue, as stored: JSONValue) -> Bool {
+    if same(sent, stored) { return true }
+    guard let sent = text(sent), let stored = text(stored) else { return false }
+    return sent.elementsEqual(stored)
+  }
+
+  private static func text(_ value: JSONValue) -> Substring.UTF8View.SubSequence? {
+    guard let text = value.isNull ? "" : value.stringValue else { return nil }
+    let isBlank: (UInt8) -> Bool = { $0 == UInt8(ascii: " ") || (UInt8(ascii: "\t")...UInt8(ascii: "\r")).contains($0) }
+    var rest = Substring(text).utf8.drop(while: isBlank)
+    while let last = rest.last, isBlank(last) { rest.removeLast() }
+    return rest
+  }
+
   private static func sameMembers(_ a: JSONObject, _ b: JSONObject) -> Bool {
     a.allSatisfy { key, value in key == "attributes" || same(value, b[key] ?? .null) }
   }
 
-  // MARK: The next base
+  // MARK: The base
+
+  /// The base, where the entry was made from it: both have the same modification date. A copy that a script read before the entry
+  /// was brought anew, and saved after, has an older one: what it was made from is not known then.
+  ///
+  /// An entry without a date goes by any base.
+  static func base(_ base: JSONObject?, fitting entry: JSONObject, _ fields: TargetFields) -> JSONObject? {
+    guard let base, let date = entry[fields.modificationDate], !date.isNull else { return base }
+    return same(date, base[fields.modificationDate] ?? .null) ? base : nil
+  }
 
   /// What the entry would be without local changes, once the server has `server`: the base of its next comparison.
   static func base(_ base: JSONObject?, after server: JSONObject) -> JSONObject {

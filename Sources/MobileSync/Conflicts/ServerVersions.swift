@@ -54,7 +54,7 @@ struct ServerVersions {
       var names: [String] = [], seen: Set<String> = []
       for id in ids {
         guard let base = try snapshot.base(of: id, in: soup).flatMap({ try JSONValue(parsing: $0).objectValue }) else { continue }
-        for (key, value) in base where value.objectValue == nil && !RecordMerge.isBookkeeping(key, fields) {
+        for (key, value) in base where value.isPlain && !RecordMerge.isBookkeeping(key, fields) {
           if seen.insert(key).inserted { names.append(key) }
         }
       }

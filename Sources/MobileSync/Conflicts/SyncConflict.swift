@@ -106,7 +106,9 @@ extension StoreSnapshot {
 
   func syncConflict(_ record: ConflictRecord, in soup: String) throws -> SyncConflict? {
     guard let entry = try entry(record.entryId, in: soup) else { return nil }
-    let base = try base(of: record.entryId, in: soup).flatMap { try JSONValue(parsing: $0).objectValue }
+    let stored = try base(of: record.entryId, in: soup).flatMap { try JSONValue(parsing: $0).objectValue }
+    let fields = TargetFields(id: record.idField, modificationDate: record.dateField)
+    let base = RecordMerge.base(stored, fitting: try entry.object(), fields)
     return try SyncConflict(record, in: soup, base: base, entry: entry)
   }
 }

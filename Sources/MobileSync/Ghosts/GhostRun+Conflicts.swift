@@ -12,7 +12,7 @@ extension GhostRun {
       try control.check()
       let ids = dirty[start..<min(start + CollectionSyncUpTarget.largestRetrieve, dirty.count)]
       let batch = try await store.read { try DirtyBatch($0.entries(ids, in: soup), plan: plan) }
-      let gone = try await deleted(of: batch)
+      let gone = try await gone(among: own(of: batch), of: batch)
       guard !gone.isEmpty else { continue }
       let met = gone.map {
         Encounter(soup: soup, fields: place.fields, entryId: batch.entryIds[$0], server: .deleted)
@@ -21,13 +21,17 @@ extension GhostRun {
     }
   }
 
-  /// Positions of this sync's entries whose record is gone.
-  private func deleted(of batch: DirtyBatch) async throws -> [Int] {
-    let own = (0..<batch.count).filter { i in
+  /// Positions of this sync's entries that stand for a record.
+  private func own(of batch: DirtyBatch) -> [Int] {
+    (0..<batch.count).filter { i in
       let flags = batch.flags(i)
       return !flags.isCreated && !flags.isDeleted && batch.serverId(i) != nil
         && batch.entry(i)[LocalField.syncId]?.integerValue == state.id
     }
+  }
+
+  /// Positions of entries whose record the server does not have any more.
+  func gone(among own: [Int], of batch: DirtyBatch) async throws -> [Int] {
     var gone: [Int] = []
     for type in Set(own.map(batch.type)).sorted() {
       let asked = own.filter { batch.type($0) == type }

@@ -1,5 +1,4 @@
 import JSON
-import RecordScan
 import RestClient
 import SmartStore
 
@@ -13,18 +12,12 @@ struct GhostRun: Sendable {
   let target: any SyncDownTarget
   let onConflicts: @Sendable ([SyncConflict]) -> Void
 
-  /// An entry without local changes that the sync wrote last.
-  private struct Owned: Sendable {
-    let entryId: Int64
-    let recordId: String
-  }
-
-  private var places: [RecordPlace] { target.places(state.soupName) }
+  var places: [RecordPlace] { target.places(state.soupName) }
 
   /// - Returns: How many entries were removed; those that go with a parent are not counted.
   func perform() async throws -> Int {
     guard target.hasGhosts else { return 0 }
-    let removed = try await removeGhosts()
+    let removed = try await removeGhosts() + removeOrphans()
     if state.options.mergeMode == .merge { for place in places { try await noteDeletions(place) } }
     return removed
   }
@@ -78,21 +71,25 @@ struct GhostRun: Sendable {
     try await FetchContext(client: client, store: store, control: control, configuration: configuration, places: places)
   }
 
-  private func remove(_ ghosts: [Owned], from place: RecordPlace) async throws -> Int {
+  private func remove(_ ghosts: [OwnedEntry], from place: RecordPlace) async throws -> Int {
     guard !ghosts.isEmpty else { return 0 }
     let heirs = try await heirs(of: ghosts, in: place), run = self
-    let ids = Set(ghosts.map(\.entryId))
-    return try await store.write(.pulled) { transaction in
-      // Looked at again: it may have been edited here, or brought by another sync, while the server was asked.
-      let still = try run.cleanEntries(of: place, transaction).filter { ids.contains($0.entryId) }
-      for entry in still {
-        guard let heir = heirs[entry.recordId] else { continue }
-        _ = try transaction.patch(entry.entryId, in: place.soup, setting: [LocalField.syncId: .integer(heir)])
+    var removed = 0
+    for start in stride(from: 0, to: ghosts.count, by: GhostRun.removedAtOnce) {
+      let ids = ghosts[start..<min(start + GhostRun.removedAtOnce, ghosts.count)].map(\.entryId)
+      removed += try await store.write(.pulled) { transaction in
+        // Looked at again: it may have been edited here, or brought by another sync, while the server was asked.
+        let still = try run.cleanEntries(of: place, among: ids, transaction)
+        for entry in still {
+          guard let heir = heirs[entry.recordId] else { continue }
+          _ = try transaction.patch(entry.entryId, in: place.soup, setting: [LocalField.syncId: .integer(heir)])
+        }
+        let gone = still.filter { heirs[$0.recordId] == nil }.map(\.entryId)
+        try transaction.remove(gone, from: place.soup)
+        return gone.count
       }
-      let gone = still.filter { heirs[$0.recordId] == nil }.map(\.entryId)
-      try transaction.remove(gone, from: place.soup)
-      return gone.count
     }
+    return removed
   }
 
   private func remoteIds(
@@ -115,7 +112,7 @@ struct GhostRun: Sendable {
 
   /// Other syncs that brought the same records and would still get them: by record id. Asks the server only about syncs
   /// that share a ghost with this one.
-  private func heirs(of ghosts: [Owned], in place: RecordPlace) async throws -> [String: Int64] {
+  private func heirs(of ghosts: [OwnedEntry], in place: RecordPlace) async throws -> [String: Int64] {
     let ids = Set(ghosts.map(\.recordId)), run = self
     let others = try await store.read { try run.others(sharing: ids, in: place, $0) }
     var heirs: [String: Int64] = [:]
@@ -147,25 +144,14 @@ struct GhostRun: Sendable {
 
   // MARK: This sync's entries
 
-  private func cleanEntries(of place: RecordPlace, _ snapshot: StoreSnapshot) throws -> [Owned] {
-    let soup = place.soup
-    let dirty = Set(try snapshot.dirtyEntryIds(in: soup))
-    let owned = try snapshot.entryIds(in: soup, where: LocalField.syncId, equals: .integer(state.id))
-    let clean = owned.filter { !dirty.contains($0) }
+  /// - Parameter candidates: Only these; nil for all.
+  private func cleanEntries(
+    of place: RecordPlace, among candidates: [Int64]? = nil, _ snapshot: StoreSnapshot
+  ) throws -> [OwnedEntry] {
+    let found = try snapshot.cleanEntries(
+      in: place.soup, where: LocalField.syncId, equals: .integer(state.id), idPath: place.fields.id, among: candidates)
     let busy = try busyParents(of: place, snapshot)
-    var scanner = RecordScanner(plan: ScanPlan(paths: [place.fields.id]))
-    var found: [Owned] = []
-    for start in stride(from: 0, to: clean.count, by: GhostRun.entriesAtOnce) {
-      let batch = try snapshot.entries(clean[start..<min(start + GhostRun.entriesAtOnce, clean.count)], in: soup)
-      try batch.text.withUnsafeBytes { bytes in
-        try scanner.scanArray(bytes)
-        for (i, entryId) in batch.ids.enumerated() {
-          guard let id = scanner.value(record: i, field: 0).string(in: bytes), !busy.contains(id) else { continue }
-          found.append(Owned(entryId: entryId, recordId: id))
-        }
-      }
-    }
-    return found
+    return busy.isEmpty ? found : found.filter { !busy.contains($0.recordId) }
   }
 
   /// Parents that have a child with local changes: they are not clean either.
@@ -176,6 +162,6 @@ struct GhostRun: Sendable {
     return Set(try snapshot.externalIds(in: child.soup, path: field, ownedBy: nil, dirty: true))
   }
 
-  /// Entries held in memory at a time: about 1 MB.
-  private static let entriesAtOnce = 2000
+  /// Ghosts removed in one transaction: other writers wait for no longer than some milliseconds.
+  private static let removedAtOnce = 1000
 }

@@ -31,7 +31,7 @@ struct CollectionSyncUpTarget: SyncUpTarget {
     guard let first = group.uploads.first else { return [] }
     let response: RestResponse
     do {
-      response = try await context.client.send(request(group, first, batch, context.client.requests))
+      response = try await context.client.send(request(group, first, batch, context))
     } catch let error as RestError where first.action == .upsert && error.status == 404 {
       // An upsert's address names type and field: only its own records can be wrong, the others go on.
       let item = error.errors.first
@@ -50,11 +50,13 @@ struct CollectionSyncUpTarget: SyncUpTarget {
   }
 
   private func request(
-    _ group: UploadGroup, _ first: PlannedUpload, _ batch: DirtyBatch, _ requests: SalesforceRequests
+    _ group: UploadGroup, _ first: PlannedUpload, _ batch: DirtyBatch, _ context: UploadContext
   ) -> RestRequest {
+    let requests = context.client.requests
     switch first.action {
     case .update:
-      return requests.collectionUpdate(records: batch.records(group.indices, .update, externalIdField: nil))
+      return requests.collectionUpdate(
+        records: batch.records(group.indices, .update, externalIdField: nil) { context.fields(of: $0, in: batch) })
     case .upsert:
       let field = settings.externalIdFieldName ?? fields.id
       return requests.collectionUpsert(

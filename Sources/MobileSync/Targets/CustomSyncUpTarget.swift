@@ -23,6 +23,22 @@ struct CustomSyncUpTarget: SyncUpTarget {
   /// The server may not be one that can be asked: not to create twice is the implementation's affair then.
   var looksForLostCreates: Bool { !functions.contains(.createOnServer) }
 
+  /// A module that sends by itself knows its server by its own functions.
+  var comparesFields: Bool {
+    functions.isDisjoint(with: [.isNewerThanServer, .fetchLastModifiedDates, .updateOnServer, .deleteOnServer])
+  }
+
+  /// Dates are asked for many records at once, a comparison of its own for each right before it is sent.
+  var comparedAhead: Int {
+    if functions.contains(.isNewerThanServer) { return 0 }
+    return comparesFields ? PlainSyncUpTarget.comparedAhead : CustomSyncUpTarget.datesAhead
+  }
+
+  /// Few enough that what they say still holds when the last of them is sent.
+  private static let datesAhead = 25
+
+  var answersForItself: Bool { functions.contains(.updateOnServer) }
+
   func prepared(in context: UploadContext) async throws -> any SyncUpTarget {
     let answer = try await caller.object(.functions, [:], context.control, context.configuration)
     var target = self

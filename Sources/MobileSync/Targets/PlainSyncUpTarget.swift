@@ -7,6 +7,10 @@ import RestClient
 struct PlainSyncUpTarget: SyncUpTarget {
   let settings: UploadSettings
 
+  /// What updates with a condition of their own are compared in at a time.
+  static let comparedAhead = 200
+  var comparedAhead: Int { PlainSyncUpTarget.comparedAhead }
+
   /// - Throws: ``SyncError`` `.invalidTarget`, naming the key.
   init(_ json: JSONObject) throws(SyncError) { settings = try UploadSettings(json, type: "plain", largestBatch: 1) }
 
@@ -45,6 +49,7 @@ struct BatchSyncUpTarget: SyncUpTarget {
 
   /// What a server takes in one request.
   static let largestBatch = 25
+  var comparedAhead: Int { PlainSyncUpTarget.comparedAhead }
 
   /// - Throws: ``SyncError`` `.invalidTarget`, naming the key.
   init(_ json: JSONObject) throws(SyncError) {
@@ -63,18 +68,19 @@ struct BatchSyncUpTarget: SyncUpTarget {
 /// Requests for single records.
 struct RecordRequests {
   private let batch: DirtyBatch
-  private let mergeMode: MergeMode
+  private let context: UploadContext
   private let requests: SalesforceRequests
 
   init(_ batch: DirtyBatch, _ context: UploadContext) {
     self.batch = batch
-    mergeMode = context.mergeMode
+    self.context = context
     requests = context.client.requests
   }
 
   /// - Parameter more: Fields to send beside the target's.
   func request(_ upload: PlannedUpload, adding more: JSONObject = [:]) -> RestRequest {
-    let i = upload.index, body = { batch.body(i, upload.action, adding: more) }
+    let i = upload.index, only = upload.action == .update ? context.fields(of: i, in: batch) : nil
+    let body = { batch.body(i, upload.action, only: only, adding: more) }
     switch upload.action {
     case .update:
       return requests.updateRecord(
@@ -90,7 +96,7 @@ struct RecordRequests {
 
   /// Between the look at the server's stamp and the update somebody may change the record: the server looks once more.
   private func condition(_ i: Int) -> String? {
-    mergeMode != .overwrite ? batch.stamp(i).map(TimeStamp.httpDate) : nil
+    context.date(of: i, in: batch).map(TimeStamp.httpDate)
   }
 }
 

@@ -8,6 +8,15 @@ protocol SyncUpTarget: Sendable {
   /// Whether a create without an answer is looked for on the server before it is sent again.
   var looksForLostCreates: Bool { get }
 
+  /// Whether its answer to an update is all there is to know about a record.
+  var answersForItself: Bool { get }
+
+  /// How many entries are compared with the server in one look, where that is more than a batch.
+  var comparedAhead: Int { get }
+
+  /// Whether what the server has is best known by the values of its fields, not by what ``remoteRecords`` says.
+  var comparesFields: Bool { get }
+
   /// The target as a run uses it: what has to be found out first is found out.
   func prepared(in context: UploadContext) async throws -> any SyncUpTarget
 
@@ -35,6 +44,9 @@ protocol SyncUpTarget: Sendable {
 extension SyncUpTarget {
   var fields: TargetFields { settings.fields }
   var looksForLostCreates: Bool { true }
+  var answersForItself: Bool { false }
+  var comparedAhead: Int { 0 }
+  var comparesFields: Bool { true }
   func prepared(in context: UploadContext) async throws -> any SyncUpTarget { self }
 
   func remoteVersions(
@@ -73,6 +85,35 @@ struct UploadContext: Sendable {
   let control: RunControl
   let configuration: SyncConfiguration
   var mergeMode: MergeMode
+  /// The modification dates that the server showed when it was last looked at, by record id; ms. They may be newer than those of
+  /// the entries: an upload from here moves them, and no answer to it says where.
+  var datesSeen: [String: Int64] = [:]
+
+  /// What was changed here of entries that were compared with the server, by entry id.
+  var changesSeen: [Int64: LocalChanges] = [:]
+
+  /// The fields of an update that are sent: those changed here, so that nothing is put back which somebody else changes at this
+  /// very moment. nil for all on the list: they are sent where nothing is compared, and where it is not known which were changed.
+  func fields(of i: Int, in batch: DirtyBatch) -> Set<String>? {
+    guard mergeMode != .overwrite, let changes = changesSeen[batch.entryIds[i]], changes.version == batch.versions[i] else {
+      return nil
+    }
+    return changes.fields
+  }
+
+  /// The date that an update is based on: the server refuses it when the record is newer. nil when anything may be overwritten.
+  func date(of i: Int, in batch: DirtyBatch) -> Int64? {
+    guard mergeMode != .overwrite else { return nil }
+    return batch.serverId(i).flatMap { datesSeen[$0] } ?? batch.stamp(i)
+  }
+}
+
+/// What an entry says in other words than what it was made from.
+struct LocalChanges: Sendable, Equatable {
+  /// Of the row that was compared.
+  let version: Int64
+  /// First-level members; never empty.
+  let fields: Set<String>
 }
 
 /// One record of a batch and what is to be done with it.

@@ -141,9 +141,21 @@ struct BatchUpload: Sendable {
     }
   }
 
-  /// Where nothing else is known than the answer itself, that one counts.
+  /// Where nothing else is known than the answer itself, that one counts: a target that sends by itself may compare records, and
+  /// does not say by that whether they exist.
   private func isGone(_ found: RemoteLookup.Found?) -> Bool {
-    found == .record(.deleted) || !target.looksForLostCreates && found == .record(.unknown)
+    switch found {
+    case .record(.deleted): true
+    case .record(.unknown): target.answersForItself || !target.looksForLostCreates
+    case .record(.unchanged), .record(.changed): target.answersForItself
+    default: false
+    }
+  }
+
+  /// Records that are surely gone, by position in the batch.
+  var gone: [Int] {
+    let gone = Set(answers.filter(isUpdateConflict).map(\.sent.entryId))
+    return batch.entryIds.indices.filter { gone.contains(batch.entryIds[$0]) }
   }
 
   /// Updates that came too late, by position in the batch.

@@ -99,12 +99,15 @@ final class DirtyBatch: Sendable {
   // MARK: Bodies
 
   /// The text of a JSON array of records to send, cut out of the entries.
-  func records(_ indices: [Int], _ action: UploadAction, externalIdField: String?) -> [UInt8] {
+  /// - Parameter only: The first-level members of a record to send, of those on the list; nil for all.
+  func records(
+    _ indices: [Int], _ action: UploadAction, externalIdField: String?, only: (Int) -> Set<String>? = { _ in nil }
+  ) -> [UInt8] {
     var out: [UInt8] = [UInt8(ascii: "[")]
     text.withUnsafeBytes { bytes in
       for (n, i) in indices.enumerated() {
         if n > 0 { out.append(UInt8(ascii: ",")) }
-        appendRecord(i, action, externalIdField, bytes, to: &out)
+        appendRecord(i, action, externalIdField, only(i), bytes, to: &out)
       }
     }
     out.append(UInt8(ascii: "]"))
@@ -112,9 +115,11 @@ final class DirtyBatch: Sendable {
   }
 
   /// One record for a request of its own: the type and the id are in the address, and so is an upsert's external id.
-  func body(_ i: Int, _ action: UploadAction, adding more: JSONObject = [:]) -> [UInt8] {
+  func body(_ i: Int, _ action: UploadAction, only: Set<String>? = nil, adding more: JSONObject = [:]) -> [UInt8] {
     var out: [UInt8] = []
-    text.withUnsafeBytes { appendFields(i, action, except: action == .upsert ? plan.externalIdField : nil, $0, to: &out) }
+    text.withUnsafeBytes { bytes in
+      appendFields(i, action, only, except: action == .upsert ? plan.externalIdField : nil, bytes, to: &out)
+    }
     for (key, value) in more {
       appendKey(key, to: &out)
       value.append(to: &out)
@@ -131,7 +136,8 @@ final class DirtyBatch: Sendable {
   }
 
   private func appendRecord(
-    _ i: Int, _ action: UploadAction, _ externalIdField: String?, _ bytes: UnsafeRawBufferPointer, to out: inout [UInt8]
+    _ i: Int, _ action: UploadAction, _ externalIdField: String?, _ only: Set<String>?, _ bytes: UnsafeRawBufferPointer,
+    to out: inout [UInt8]
   ) {
     out.append(contentsOf: #"{"attributes":{"type":"#.utf8)
     JSONText.appendQuoted(type(i), to: &out)
@@ -144,16 +150,18 @@ final class DirtyBatch: Sendable {
       appendKey(externalIdField, to: &out)
       value(i, Plan.Field.externalId).appendJSON(from: bytes, to: &out)
     }
-    appendFields(i, action, except: externalIdField, bytes, to: &out)
+    appendFields(i, action, only, except: externalIdField, bytes, to: &out)
     out.append(UInt8(ascii: "}"))
   }
 
   private func appendFields(
-    _ i: Int, _ action: UploadAction, except externalIdField: String?, _ bytes: UnsafeRawBufferPointer, to out: inout [UInt8]
+    _ i: Int, _ action: UploadAction, _ only: Set<String>?, except externalIdField: String?, _ bytes: UnsafeRawBufferPointer,
+    to out: inout [UInt8]
   ) {
     let list = (action == .update ? plan.update : plan.create) ?? []
     let first = Plan.Field.first + (action == .update ? (plan.create ?? []).count : 0)
     for (n, field) in list.enumerated() where field != externalIdField {
+      if let only, !only.contains(String(field.prefix { $0 != "." })) { continue }
       appendMember(i, field, value(i, first + n), bytes, to: &out)
     }
   }

@@ -32,6 +32,7 @@ struct FamilyUpRun {
     defer { record = self.record }
     let inDoubt = try await settleLostCreates()
     let info = info
+    try await indexParentIds()
     let ids = try await environment.store.read { try Family.dirty(info, in: $0) }
     counter = ProgressCounter(total: ids.count)
     try await self.record.save(.pulled) { _, state in state.totalSize = ids.count }
@@ -49,6 +50,15 @@ struct FamilyUpRun {
     }
   }
 
+  /// Every family looks for its children.
+  private func indexParentIds() async throws {
+    let soup = info.children.soup, field = info.parentIdField
+    guard try await !environment.store.read({ try $0.hasLookupIndex(field, in: soup) }) else { return }
+    environment.configuration.logger.notice(
+      "soup \(soup) has no index on \(field), the parents' id; sync \(state.id) adds one of its own")
+    try await environment.store.write(.pulled) { try $0.indexLookups(by: field, in: soup) }
+  }
+
   /// Creates whose outcome stays unknown, by soup.
   private mutating func settleLostCreates() async throws -> [String: Set<Int64>] {
     var doubtful: [String: Set<Int64>] = [:]
@@ -62,9 +72,13 @@ struct FamilyUpRun {
 
   private mutating func upload(_ id: Int64, _ inDoubt: [String: Set<Int64>]) async throws {
     guard let family = try await read(id), !isDoubtful(family, inDoubt) else { return }
+    var dates: [String: Int64] = [:]
     if state.options.mergeMode != .overwrite {
-      let changed = try await FamilyCheck.changed(family, through: environment.client)
-      guard try await record.mayGoUp(family, changed) else {
+      let findings = try await FamilyCheck(
+        family: family, client: environment.client, store: environment.store, mergeMode: state.options.mergeMode
+      ).compare()
+      dates = findings.dates
+      guard try await record.mayGoUp(family, findings.changes) else {
         let percent = percent
         try await record.save(.synced) { _, state in
           state.counts.count(.conflicting)
@@ -74,7 +88,9 @@ struct FamilyUpRun {
       }
     }
     for tries in 1...FamilyUpRun.tries {
-      guard let family = try await take(id), try await send(family, isLastTry: tries == FamilyUpRun.tries) else { return }
+      guard let family = try await take(id), try await send(family, dates, isLastTry: tries == FamilyUpRun.tries) else {
+        return
+      }
     }
   }
 
@@ -105,10 +121,10 @@ struct FamilyUpRun {
   }
 
   /// - Returns: Whether the family is to be sent once more.
-  private mutating func send(_ family: Family, isLastTry: Bool) async throws -> Bool {
+  private mutating func send(_ family: Family, _ dates: [String: Int64], isLastTry: Bool) async throws -> Bool {
     let context = UploadContext(
       client: environment.client, control: environment.control, configuration: environment.configuration,
-      mergeMode: state.options.mergeMode)
+      mergeMode: state.options.mergeMode, datesSeen: dates)
     var upload = FamilyUpload(family, in: context, isLastTry: isLastTry)
     var failure = await upload.send()
     if failure == nil { failure = await upload.findGone() }

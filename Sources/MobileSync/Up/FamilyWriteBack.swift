@@ -18,7 +18,9 @@ struct FamilyWriteBack: Sendable {
     let ordered = upload.answers.sorted { $0.member != .parent && $1.member == .parent }
     for answer in ordered {
       let side = upload.family.side(answer.member)
-      try transaction.writeBack(answer.sent, answer.outcome, answer.result, in: side.soup, fields: side.fields) {
+      try transaction.writeBack(
+        answer.sent, answer.outcome, answer.result, in: side.soup, fields: side.fields, madeBy: claim.syncId
+      ) {
         upload.family.batch(answer.member).batch.sentFields(answer.sent)
       }
     }

@@ -6,14 +6,15 @@ import SmartStore
 ///
 /// The entries are chosen at the start, by id; what becomes dirty later waits for the next run.
 struct SyncUpRun {
-  private var record: RunRecord
-  private var target: any SyncUpTarget
-  private let plan: DirtyBatch.Plan
+  var record: RunRecord
+  private(set) var target: any SyncUpTarget
+  let plan: DirtyBatch.Plan
   /// Records that are done with, whatever became of them.
   private var counter = ProgressCounter(total: 0)
+  var compared = ComparedEntries()
 
-  private var environment: RunEnvironment { record.environment }
-  private var state: SyncState { record.state }
+  var environment: RunEnvironment { record.environment }
+  var state: SyncState { record.state }
 
   init(_ record: RunRecord) throws {
     self.record = record
@@ -27,10 +28,11 @@ struct SyncUpRun {
       fields: target.fields, waitMs: target.settings.lostCreateWaitMs ?? environment.configuration.lostCreateWaitMs)
   }
 
-  private func context(_ mergeMode: MergeMode? = nil) -> UploadContext {
+  func context(_ mergeMode: MergeMode? = nil) -> UploadContext {
     UploadContext(
       client: environment.client, control: environment.control, configuration: environment.configuration,
-      mergeMode: mergeMode ?? state.options.mergeMode)
+      mergeMode: mergeMode ?? state.options.mergeMode, datesSeen: compared.dates,
+      changesSeen: compared.changes)
   }
 
   /// Runs to the end; the state DONE is then saved and not yet reported.
@@ -45,7 +47,7 @@ struct SyncUpRun {
     counter = ProgressCounter(total: ids.count)
     try await self.record.save(.pulled) { _, state in state.totalSize = ids.count }
     self.record.report()
-    let verdicts = try await verdicts(for: ids.filter { !inDoubt.contains($0) }, inDoubt)
+    let verdicts = Dictionary(uniqueKeysWithValues: inDoubt.map { ($0, UploadVerdict.inDoubt) })
     try await upload(UploadChunk.chunks(of: ids, verdicts, size: target.settings.maxBatchSize))
     let now = environment.configuration.now()
     try await self.record.save(.pulled) { _, state in
@@ -57,8 +59,9 @@ struct SyncUpRun {
   private mutating func upload(_ chunks: [UploadChunk]) async throws {
     var prepared = chunks.first.map(prepare)
     for (i, chunk) in chunks.enumerated() {
-      guard let batch = try await prepared?.value else { return }
+      guard let read = try await prepared?.value else { return }
       try environment.control.check()
+      let (batch, chunk) = try await compare(read, chunk, ahead: chunks[(i + 1)...])
       // The next batch is read while this one is on its way.
       prepared = i + 1 < chunks.count ? prepare(chunks[i + 1]) : nil
       do {
@@ -72,7 +75,7 @@ struct SyncUpRun {
     }
   }
 
-  private func prepare(_ chunk: UploadChunk) -> Task<DirtyBatch, any Error> {
+  func prepare(_ chunk: UploadChunk) -> Task<DirtyBatch, any Error> {
     let store = environment.store, soup = state.soupName, plan = plan, told = environment.configuration.onBatchRead
     return Task {
       let batch = try await store.read { try DirtyBatch($0.entries(chunk.toSend, in: soup), plan: plan) }
@@ -86,70 +89,6 @@ struct SyncUpRun {
     for _ in 0..<chunk.count {
       counter.advance(1)
       if counter.isReported { record.report(status: .running, progress: counter.percent) }
-    }
-  }
-
-  // MARK: Leave if changed
-
-  /// What keeps entries from being sent, as far as that is known beforehand.
-  private mutating func verdicts(for ids: [Int64], _ inDoubt: Set<Int64>) async throws -> [Int64: UploadVerdict] {
-    var verdicts = Dictionary(uniqueKeysWithValues: inDoubt.map { ($0, UploadVerdict.inDoubt) })
-    guard state.options.mergeMode != .overwrite else { return verdicts }
-    let soup = state.soupName, plan = plan
-    for start in stride(from: 0, to: ids.count, by: CollectionSyncUpTarget.largestRetrieve) {
-      try environment.control.check()
-      let slice = ids[start..<min(start + CollectionSyncUpTarget.largestRetrieve, ids.count)]
-      let batch = try await environment.store.read { try DirtyBatch($0.entries(slice, in: soup), plan: plan) }
-      var found = try await changedOnServer(batch)
-      try await reconcile(batch, &found)
-      verdicts.merge(found) { first, _ in first }
-    }
-    return verdicts
-  }
-
-  private func changedOnServer(_ batch: DirtyBatch) async throws -> [Int64: UploadVerdict] {
-    let asked = (0..<batch.count).filter { !batch.flags($0).isCreated && batch.serverId($0) != nil }
-    var verdicts: [Int64: UploadVerdict] = [:]
-    for (i, found) in try await RemoteLookup.find(asked, of: batch, target, in: context()) {
-      switch found {
-      case .refused(let result): verdicts[batch.entryIds[i]] = .refused(result)
-      case .record(let remote):
-        // Without a date of its own only the fields can tell.
-        let isUndated = state.options.mergeMode == .merge && batch.stamp(i) == nil && remote != .unchanged
-        if isUndated || !LeaveIfChanged.mayUpload(batch.flags(i), localStamp: batch.stamp(i), remote: remote) {
-          verdicts[batch.entryIds[i]] = .conflicting
-        }
-      }
-    }
-    return verdicts
-  }
-
-  /// Looks at the fields of what the server changed, and lets up what can go up all the same.
-  private mutating func reconcile(_ batch: DirtyBatch, _ verdicts: inout [Int64: UploadVerdict]) async throws {
-    let changed = (0..<batch.count).filter { verdicts[batch.entryIds[$0]] == .conflicting }
-    guard !changed.isEmpty else { return }
-    let outcomes = try await record.reconcile(try await encounters(changed, batch))
-    for i in changed {
-      switch outcomes[batch.entryIds[i]] {
-      case .conflict: break
-      case .settled: verdicts[batch.entryIds[i]] = .settled
-      case .merged, .untouched, nil: verdicts[batch.entryIds[i]] = nil
-      }
-    }
-  }
-
-  private func encounters(_ indices: [Int], _ batch: DirtyBatch) async throws -> [Encounter] {
-    let target = target, context = context(), soup = state.soupName
-    let versions = try await ServerVersions(
-      batch: batch, soup: soup, store: environment.store, type: batch.type,
-      fetch: { type, indices, fields in
-        try await target.remoteVersions(type: type, indices, fields: fields, of: batch, in: context)
-      }
-    ).find(indices)
-    return indices.map {
-      Encounter(
-        soup: soup, fields: target.fields, entryId: batch.entryIds[$0], server: versions[$0] ?? .unknown,
-        isChangedForCertain: true)
     }
   }
 }
@@ -172,10 +111,16 @@ struct UploadChunk: Sendable {
 
   var count: Int { toSend.count + held.count }
 
+  init(held: [(id: Int64, verdict: UploadVerdict)] = []) { self.held = held }
+
+  mutating func add(_ id: Int64, _ verdict: UploadVerdict?) {
+    if let verdict { held.append((id, verdict)) } else { toSend.append(id) }
+  }
+
   static func chunks(of ids: [Int64], _ verdicts: [Int64: UploadVerdict], size: Int) -> [UploadChunk] {
     var chunks: [UploadChunk] = [], current = UploadChunk()
     for id in ids {
-      if let verdict = verdicts[id] { current.held.append((id, verdict)) } else { current.toSend.append(id) }
+      current.add(id, verdicts[id])
       if current.toSend.count == size {
         chunks.append(current)
         current = UploadChunk()
@@ -206,7 +151,8 @@ extension SyncUpRun {
   private mutating func reconcileLate(_ upload: BatchUpload, mayTryAgain: Bool) async throws -> [Int64] {
     let late = upload.lateConflicts
     guard !late.isEmpty else { return [] }
-    let outcomes = try await record.reconcile(try await encounters(late, upload.batch))
+    let gone = Dictionary(uniqueKeysWithValues: upload.gone.map { ($0, ServerVersion.deleted) })
+    let outcomes = try await record.reconcile(try await encounters(late, gone, upload.batch))
     let ids = late.map { upload.batch.entryIds[$0] }
     let settled = ids.filter { outcomes[$0] == .settled }
     let free = ids.filter { outcomes[$0].map { !$0.isConflict && $0 != .settled } ?? false }
@@ -245,11 +191,12 @@ extension SyncUpRun {
     let unsettled = target.looksForLostCreates ? upload.unsettled : []
     let lost = LostAnswers(soup: state.soupName, entryIds: unsettled.sorted(), waitMs: place.waitMs)
     let percent = ProgressCounter.percent(counter.done + answers.count, of: counter.total)
+    let maker = target.looksForLostCreates ? state.id : nil
     let updated = Set(answers.filter { $0.sent.action == .update }.map(\.sent.entryId))
     try await record.save(.synced) { transaction, state in
       for answer in answers {
         try transaction.writeBack(
-          answer.sent, answer.outcome, answer.result, in: state.soupName, fields: fields, updated: updated
+          answer.sent, answer.outcome, answer.result, in: state.soupName, fields: fields, madeBy: maker, updated: updated
         ) { batch.sentFields(answer.sent) }
         state.counts.count(answer.outcome)
       }

@@ -1,3 +1,5 @@
+import JSON
+
 /// What is to be done with one dirty record. No store, network or clock: each rule has a one-line test.
 enum UploadAction: Sendable, Equatable {
   /// Made and deleted here: the server never knew it.
@@ -46,6 +48,38 @@ enum LeaveIfChanged {
     case .deleted: flags.isDeleted
     case .unknown, .changed: false
     case .unchanged: true
+    }
+  }
+}
+
+/// Whether an entry may be sent over what the server has. No store, network or clock.
+enum UploadComparison {
+  /// - Parameters:
+  ///   - base: What the store says that the entry was made from; nil when it does not know.
+  ///   - mergeMode: Not `OVERWRITE`, which compares nothing.
+  static func mayUpload(
+    _ entry: JSONObject, _ flags: LocalFlags, base: JSONObject?, server: ServerVersion, _ fields: TargetFields,
+    _ mergeMode: MergeMode
+  ) -> Bool {
+    guard !flags.isCreated else { return true }
+    let date = stamp(entry, fields), isMerge = mergeMode == .merge
+    if let record = server.record, let base = RecordMerge.base(base, fitting: entry, fields) {
+      let merge = RecordMerge(base: base, local: entry, server: record, fields: fields)
+      return (isMerge || flags.isDeleted ? merge.remoteChanges : merge.foreignChanges).isEmpty
+    }
+    if isMerge, date == nil { return false }
+    return LeaveIfChanged.mayUpload(flags, localStamp: date, remote: remote(server, fields))
+  }
+
+  private static func stamp(_ record: JSONObject, _ fields: TargetFields) -> Int64? {
+    record[fields.modificationDate]?.stringValue.flatMap { TimeStamp.milliseconds($0) }
+  }
+
+  private static func remote(_ server: ServerVersion, _ fields: TargetFields) -> RemoteRecord {
+    switch server {
+    case .deleted: .deleted
+    case .unknown: .unknown
+    case .record(let record): stamp(record, fields).map { .modified($0) } ?? .unknown
     }
   }
 }

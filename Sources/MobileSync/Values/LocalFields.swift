@@ -4,18 +4,18 @@ import SmartStore
 /// The members that the engine keeps in every synced entry beside the server's.
 enum LocalField {
   static let local = SoupField.local
-  static let created = "__locally_created__"
-  static let updated = "__locally_updated__"
-  static let deleted = "__locally_deleted__"
+  static let created = SoupField.locallyCreated
+  static let updated = SoupField.locallyUpdated
+  static let deleted = SoupField.locallyDeleted
   static let lastError = "__last_error__"
-  static let syncId = "__sync_id__"
+  static let syncId = SoupField.syncId
   /// The type stands where the server puts it.
   static let type = "attributes.type"
   /// What the server tells about a record beside its fields; a query cannot ask for it.
   static let attributes = "attributes"
 
   /// An id that starts so was made here, before the server gave one.
-  static let localIdPrefix = "local_"
+  static let localIdPrefix = SoupField.localIdPrefix
 
   static let all = [local, created, updated, deleted, lastError, syncId]
 

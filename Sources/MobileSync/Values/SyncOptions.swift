@@ -4,7 +4,10 @@ import JSON
 public enum MergeMode: String, Sendable, CaseIterable {
   /// The side that is written to loses its change.
   case overwrite = "OVERWRITE"
-  /// The side that is written to keeps its change.
+  /// The side that is written to keeps its change. On the way up the fields decide what a change is, where it is known what an
+  /// entry was made from, else the modification dates. Every batch is compared right before it is sent, and an update sends only
+  /// the fields that were changed here. Between that look and the request others may still change the same field: with a target
+  /// of type `plain` or `batch` the server compares once more, with `collection` it does not.
   case leaveIfChanged = "LEAVE_IF_CHANGED"
   /// Field by field against what both had last: changes of one side are taken, fields that both changed to different values are
   /// a conflict.

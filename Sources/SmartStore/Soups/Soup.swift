@@ -71,8 +71,14 @@ package enum SoupField {
   static let created = "_soupCreatedDate"
   static let soup = "_soup"
   package static let local = "__local__"
+  package static let syncId = "__sync_id__"
+  package static let locallyCreated = "__locally_created__"
+  package static let locallyUpdated = "__locally_updated__"
+  package static let locallyDeleted = "__locally_deleted__"
+  /// An id that starts so was made here, before the server gave one.
+  package static let localIdPrefix = "local_"
   /// That an entry was edited here, and how.
-  static let localFlags = [local, "__locally_created__", "__locally_updated__", "__locally_deleted__"]
+  static let localFlags = [local, locallyCreated, locallyUpdated, locallyDeleted]
 }
 
 extension ScannedValue {

@@ -111,6 +111,12 @@ extension StoreTransaction {
       [.integer(try self.soup(soup).number), .integer(id), .text(String(decoding: text, as: UTF8.self))])
   }
 
+  /// Forgets what the server last had of an entry: nothing is known then of what it was made from.
+  package func forgetBase(of id: Int64, in soup: String) throws {
+    try connection.run(
+      "DELETE FROM soup_bases WHERE soup = ? AND entry = ?", [.integer(try self.soup(soup).number), .integer(id)])
+  }
+
   /// Notes that a sync brought an entry: as its owner when it has none, else as one more.
   package func join(_ id: Int64, in name: String, owner: Int64) throws {
     let soup = try self.soup(name)
@@ -125,7 +131,7 @@ extension StoreTransaction {
     let owners = try ids(
       """
       SELECT owner FROM \(soup.table) WHERE id = ?1 AND owner IS NOT NULL
-      UNION SELECT owner FROM soup_members WHERE soup = ?2 AND entry = ?1
+      UNION SELECT owner FROM soup_members WHERE soup = ?2 AND entry = ?1 AND owner > 0
       """, [.integer(other), .integer(soup.number)])
     for owner in owners { try join(id, in: name, owner: owner) }
     try remove(CollectionOfOne(other), from: name)

@@ -73,6 +73,7 @@ extension StoreTransaction {
     // Rows that are only added need none of what was read before.
     try Schema.setCache(connection, kibibytes: Tuning.loadingCacheKiB)
     for i in soup.specs.indices { try connection.execute("DROP INDEX IF EXISTS \(soup.indexName(i))") }
+    try dropLookupIndexes(of: soup)
     try rebuildFullText(soup, filling: false)
     try connection.run("UPDATE soup_attrs SET loading = ? WHERE id = ?", [.text(mark.text), .integer(soup.number)])
   }

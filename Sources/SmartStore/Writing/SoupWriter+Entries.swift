@@ -5,13 +5,13 @@ import RecordScan
 /// Entries as scripts save them: found by `_soupEntryId` or an external id path, all or none.
 extension SoupWriter {
   /// The fields an entry brings that decide what happens to it, behind those of the index specs. The flags stand from `local` on.
-  private enum Extra { static let entryId = 0, local = 1 }
+  enum Extra { static let entryId = 0, local = 1, isCreated = 2, stamp = 1 + SoupField.localFlags.count }
 
-  private static let ownedKeys = [SoupField.entryId, SoupField.lastModified]
+  static let ownedKeys = [SoupField.entryId, SoupField.lastModified]
 
   private func plan(externalIdPath: String) -> PagePlan {
     PagePlan(
-      soup: soup, idPath: externalIdPath, extraPaths: [SoupField.entryId] + SoupField.localFlags,
+      soup: soup, idPath: externalIdPath, extraPaths: [SoupField.entryId] + SoupField.localFlags + [SoupField.lastModified],
       ownedKeys: SoupWriter.ownedKeys)
   }
 
@@ -30,12 +30,13 @@ extension SoupWriter {
       try checkFlags(page, i)
       if byEntryId {
         let id = try entryId(page, i)
-        guard try write(page, i, id: id) != nil else {
+        guard try write(page, i, id: id, isCopy: true) != nil else {
           throw StoreError(.noSuchEntry, "No entry with _soupEntryId \(id ?? 0) in soup \(soup.name)")
         }
       } else {
         projection.begin()
-        try write(page, i, over: externalMatch(page, i, externalIdPath), foundBy: externalIdPath)
+        let match = try externalMatch(page, i, externalIdPath) ?? rowOfCopy(page, i, externalIdPath)
+        try write(page, i, over: match, foundBy: externalIdPath, isCopy: true)
       }
       if i > 0 { out.append(0x2c) }
       out.append(contentsOf: body.bytes)
@@ -56,6 +57,18 @@ extension SoupWriter {
     }
   }
 
+  /// Writes an entry of a script as ``keepingUpload(_:_:_:id:)`` made it.
+  private func write(_ kept: KeptCopy, id: Int64, wasDirty: Bool) throws -> Int64 {
+    let page = try plan(externalIdPath: SoupField.entryId).scan(
+      ByteArrayPage([UInt8(ascii: "[")] + kept.entry + [UInt8(ascii: "]")]), recordsKey: nil)
+    let written = try write(page, 0, id: id) ?? id
+    if kept.wasBroughtSince, !wasDirty {
+      try connection.run(
+        "UPDATE soup_bases SET base = '{}' WHERE soup = ? AND entry = ?", [.integer(soup.number), .integer(id)])
+    }
+    return written
+  }
+
   /// Writes one entry: a new one without an id, else the row with that id.
   /// - Returns: Its id, nil when there is no such row.
   func upsertOne(_ entry: [UInt8], id: Int64?) throws -> Int64? {
@@ -66,7 +79,7 @@ extension SoupWriter {
   }
 
   /// - Returns: The id to update, nil to create.
-  private func entryId(_ page: ScannedPage, _ i: Int) throws -> Int64? {
+  func entryId(_ page: ScannedPage, _ i: Int) throws -> Int64? {
     let value = page.scanner.value(record: i, field: page.plan.firstExtra + Extra.entryId)
     switch value.kind {
     case .missing, .null: return nil
@@ -86,7 +99,7 @@ extension SoupWriter {
       throw StoreError(
         .missingExternalId, "For upsert with external ID path '\(path)', value cannot be empty for any entries.")
     }
-    let finder = try finder(where: "\(soup.expression(path)) = ?", withDirty: true)
+    let finder = try finder(where: "\(soup.expression(path)) = ?", withDirty: true, withStamp: true)
     key.bind(to: finder, 1)
     if try finder.step() { return finder }
     finder.reset()
@@ -116,24 +129,31 @@ extension SoupWriter {
   /// Splices and writes one scanned entry: a new one without an id, else the row with that id.
   /// - Returns: Its id, nil when there is no such row.
   @discardableResult
-  private func write(_ page: ScannedPage, _ i: Int, id: Int64?) throws -> Int64? {
+  private func write(_ page: ScannedPage, _ i: Int, id: Int64?, isCopy: Bool = false) throws -> Int64? {
     projection.begin()
-    guard let id else { return try write(page, i, over: nil, foundBy: SoupField.entryId) }
-    let row = try finder(where: "id = ?", withDirty: true)
+    guard let id else { return try write(page, i, over: nil, foundBy: SoupField.entryId, isCopy: isCopy) }
+    guard let row = try row(id) else { return nil }
+    return try write(page, i, over: row, foundBy: SoupField.entryId, isCopy: isCopy)
+  }
+
+  /// A finder that stands on a row; nil when there is no such row.
+  func row(_ id: Int64) throws -> Statement? {
+    let row = try finder(where: "id = ?", withDirty: true, withStamp: true)
     row.bind(1, id)
-    guard try row.step() else {
-      row.reset()
-      return nil
-    }
-    return try write(page, i, over: row, foundBy: SoupField.entryId)
+    if try row.step() { return row }
+    row.reset()
+    return nil
   }
 
   /// Splices and writes one scanned entry, in the place of the row that a finder stands on.
   /// - Parameters:
   ///   - row: Reset when this returns or throws. A second row is an error. Nil for a new entry.
   ///   - path: What the row was found by.
+  ///   - isCopy: It comes from a script, which may have read it some time ago.
   @discardableResult
-  private func write(_ page: ScannedPage, _ i: Int, over row: Statement?, foundBy path: String) throws -> Int64 {
+  private func write(
+    _ page: ScannedPage, _ i: Int, over row: Statement?, foundBy path: String, isCopy: Bool
+  ) throws -> Int64 {
     defer { row?.reset() }
     let record = page.scanner.records[i]
     guard record.count <= Tuning.maximumEntryBytes else {
@@ -148,10 +168,14 @@ extension SoupWriter {
       return id
     }
     let wasDirty = row.int64(2) == 1, mask = changedColumns(values, in: row)
+    let suspect = isCopy ? suspectCopy(page, i, values, mask, row) : nil
     guard try !row.step() else {
       throw StoreError(.ambiguousExternalId, "There are more than one soup elements where \(path) is the value of entry \(i + 1)")
     }
     row.reset()
+    if let suspect, let kept = try keepingUpload(page, i, suspect, id: id) {
+      return try write(kept, id: id, wasDirty: wasDirty)
+    }
     let isDirty = page.scanner.value(record: i, field: page.plan.firstExtra + Extra.local).isFlagSet(in: page.bytes)
     if wasDirty != isDirty { try keepBase(of: id, isDirty: isDirty) }
     try update(id, setOwner: nil, mask: mask, values)

@@ -63,11 +63,13 @@ final class SoupWriter {
 
   // MARK: Statements
 
-  /// Columns: id, owner, dirty (1, 0 or NULL), soup text's place kept out, then the index columns.
-  func finder(where condition: String, withDirty: Bool) throws -> Statement {
-    let key = (withDirty ? "d" : "-") + condition
+  /// Columns: id, owner, dirty (1, 0 or NULL), soup text's place kept out, then the index columns, then, `withStamp`, the time of
+  /// the last write.
+  func finder(where condition: String, withDirty: Bool, withStamp: Bool = false) throws -> Statement {
+    let key = (withDirty ? withStamp ? "ds" : "d-" : withStamp ? "-s" : "--") + condition
     if let known = finders[key] { return known }
-    let fields = ["id", "owner", withDirty ? soup.dirtyCondition : "0"] + columns.map(\.name)
+    let fields =
+      ["id", "owner", withDirty ? soup.dirtyCondition : "0"] + columns.map(\.name) + (withStamp ? ["lastModified"] : [])
     let statement = try connection.prepare(
       "SELECT \(fields.joined(separator: ", ")) FROM \(soup.table) WHERE \(condition)")
     finders[key] = statement
@@ -76,6 +78,9 @@ final class SoupWriter {
 
   /// Position of the first index column in a finder's row.
   static let firstColumn: Int32 = 3
+
+  /// Position of the time of the last write in the row of a finder that has it.
+  var stampColumn: Int32 { SoupWriter.firstColumn + Int32(columns.count) }
 
   func insert(_ id: Int64, owner: Int64?, _ values: borrowing [IndexValue]) throws {
     let statement = try insertStatement.statement ?? prepareInsert()

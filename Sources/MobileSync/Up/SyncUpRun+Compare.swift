@@ -1,0 +1,103 @@
+import RestClient
+import SmartStore
+
+/// What a run knows of the entries that it compared with the server last.
+struct ComparedEntries: Sendable {
+  var ids: Set<Int64> = []
+  var verdicts: [Int64: UploadVerdict] = [:]
+  /// Held, or written to.
+  var touched: Set<Int64> = []
+  /// See ``UploadContext/datesSeen``.
+  var dates: [String: Int64] = [:]
+  /// See ``UploadContext/changesSeen``.
+  var changes: [Int64: LocalChanges] = [:]
+}
+
+extension SyncUpRun {
+  /// Compares a batch with the server right before it goes, or, where the server compares once more, one look's worth of entries
+  /// at a time.
+  /// - Returns: What may be sent, and what is held.
+  mutating func compare(
+    _ batch: DirtyBatch, _ chunk: UploadChunk, ahead: ArraySlice<UploadChunk>
+  ) async throws -> (DirtyBatch, UploadChunk) {
+    guard state.options.mergeMode != .overwrite else { return (batch, chunk) }
+    if chunk.toSend.allSatisfy(compared.ids.contains) {
+      try await examine(unconditional(batch))
+    } else {
+      var ids = chunk.toSend
+      for next in ahead {
+        if ids.count >= target.comparedAhead { break }
+        ids += next.toSend
+      }
+      compared = ComparedEntries(ids: Set(ids))
+      try await examine(ids)
+    }
+    guard chunk.toSend.contains(where: compared.touched.contains) else { return (batch, chunk) }
+    var rest = UploadChunk(held: chunk.held)
+    for id in chunk.toSend { rest.add(id, compared.verdicts[id]) }
+    return (try await prepare(rest).value, rest)
+  }
+
+  /// Entries of a batch that are sent without a condition.
+  private func unconditional(_ batch: DirtyBatch) -> [Int64] {
+    guard target.comparesFields else { return [] }
+    let context = context()
+    return (0..<batch.count).filter { i in
+      let action = batch.action(i)
+      return compared.verdicts[batch.entryIds[i]] == nil
+        && (action == .delete || action == .update && context.date(of: i, in: batch) == nil)
+    }.map { batch.entryIds[$0] }
+  }
+
+  private mutating func examine(_ ids: [Int64]) async throws {
+    guard !ids.isEmpty else { return }
+    let soup = state.soupName, plan = plan
+    let batch = try await environment.store.read { try DirtyBatch($0.entries(ids, in: soup), plan: plan) }
+    let findings = try await check.examine(batch)
+    compared.dates.merge(findings.dates) { _, new in new }
+    compared.changes.merge(findings.local) { _, new in new }
+    for (i, result) in findings.refused { hold(batch.entryIds[i], .refused(result)) }
+    try await reconcile(findings.changed, batch)
+  }
+
+  private var check: UploadCheck {
+    UploadCheck(target: target, context: context(), store: environment.store, soup: state.soupName,
+      sendable: plan.update ?? [])
+  }
+
+  private mutating func hold(_ id: Int64, _ verdict: UploadVerdict?) {
+    compared.touched.insert(id)
+    compared.verdicts[id] = verdict
+  }
+
+  /// Looks at the fields of what the server changed, and lets up what can go up all the same.
+  private mutating func reconcile(_ changed: [Int: ServerVersion?], _ batch: DirtyBatch) async throws {
+    guard !changed.isEmpty else { return }
+    let outcomes = try await record.reconcile(
+      try await encounters(changed.keys.sorted(), changed.compactMapValues { $0 }, batch))
+    for i in changed.keys {
+      let id = batch.entryIds[i]
+      switch outcomes[id] {
+      case .conflict: hold(id, .conflicting)
+      case .settled: hold(id, .settled)
+      case .merged, .untouched, nil: hold(id, nil)
+      }
+    }
+  }
+
+  /// - Parameter known: What the server has of some of them.
+  mutating func encounters(
+    _ indices: [Int], _ known: [Int: ServerVersion], _ batch: DirtyBatch
+  ) async throws -> [Encounter] {
+    let soup = state.soupName, check = check
+    let versions = try await check.versions(indices.filter { known[$0] == nil }, batch).merging(known) { _, known in known }
+    for i in indices {
+      if let id = batch.serverId(i), let date = versions[i].flatMap(check.date) { compared.dates[id] = date }
+    }
+    return indices.map {
+      Encounter(
+        soup: soup, fields: target.fields, entryId: batch.entryIds[$0], server: versions[$0] ?? .unknown,
+        isChangedForCertain: true)
+    }
+  }
+}

@@ -1,0 +1,41 @@
+import Database
+
+/// An entry and the server's id of its record.
+package struct OwnedEntry: Sendable, Equatable {
+  package let entryId: Int64
+  package let recordId: String
+}
+
+extension StoreSnapshot {
+  /// The entries without local changes that have a value at one path and an id at another, ascending. No entry's text leaves the
+  /// database.
+  /// - Parameters:
+  ///   - idPath: Entries without a text there are left out.
+  ///   - candidates: Only these entries; nil for all of the soup.
+  package func cleanEntries(
+    in name: String, where path: String, equals value: SQLValue, idPath: String, among candidates: [Int64]? = nil
+  ) throws -> [OwnedEntry] {
+    let soup = try self.soup(name), id = soup.expression(idPath)
+    let statement = try connection.statement(
+      """
+      SELECT id, \(id) FROM \(soup.table) WHERE \(candidates == nil ? "" : "id = ?2 AND ")\(soup.expression(path)) = ?1
+      AND (\(soup.dirtyCondition)) IS NOT 1 AND typeof(\(id)) = 'text' ORDER BY id
+      """)
+    defer { statement.reset() }
+    statement.bind(1, value)
+    var found: [OwnedEntry] = []
+    func read() throws {
+      while try statement.step() { found.append(OwnedEntry(entryId: statement.int64(0), recordId: statement.string(1))) }
+    }
+    guard let candidates else {
+      try read()
+      return found
+    }
+    for candidate in candidates {
+      statement.reset()
+      statement.bind(2, candidate)
+      try read()
+    }
+    return found
+  }
+}

@@ -1,0 +1,246 @@
+import JSON
+import SandboxOrg
+import Testing
+
+@testable import MobileSync
+
+/// Uploads from here move the server's date, and others may write in the same second: the fields tell who changed what.
+@Suite struct OwnUploadTests {
+  private static let careful = [SyncBench.uploadLeave, SyncBench.merge]
+
+  /// No sync down between the two uploads ever brings the date of the first.
+  @Test(arguments: careful, UploadKind.allCases)
+  func syncUp_editedAgainAfterAnUpload_goesUp(options: JSONObject, kind: UploadKind) async throws {
+    let bench = try await SyncBench(kind: kind)
+    let (id, _) = try await bench.syncedAccount()
+    for text in ["first", "second"] {
+      try bench.edit(id, ["Description": .string(text)])
+      bench.clock.advance(by: 60)
+      let end = try await bench.up(options)
+      #expect(end.counts.succeeded == 1 && end.counts.conflicting == 0)
+      #expect(try bench.shownOnServer(id) == "A/\(text)" && bench.shown(id) == "A/\(text)" && bench.conflicts().isEmpty)
+    }
+    await bench.close()
+  }
+
+  @Test(arguments: UploadKind.allCases)
+  func syncUp_downLeftTheEditMeanwhile_goesUp(kind: UploadKind) async throws {
+    let bench = try await SyncBench(kind: kind)
+    let (id, _) = try await bench.syncedAccount()
+    try bench.edit(id, ["Description": "first"])
+    bench.clock.advance(by: 60)
+    _ = try await bench.up(SyncBench.uploadLeave)
+    try bench.edit(id, ["Description": "second"])
+    #expect(try await bench.down(["mergeMode": "LEAVE_IF_CHANGED"]).counts.conflicting == 0)
+    #expect(try await bench.up(SyncBench.uploadLeave).counts.succeeded == 1)
+    #expect(try bench.shownOnServer(id) == "A/second" && bench.conflicts().isEmpty)
+    await bench.close()
+  }
+
+  @Test(arguments: careful, UploadKind.allCases)
+  func syncUp_editedDuringAnUpload_goesUpWithTheNext(options: JSONObject, kind: UploadKind) async throws {
+    let bench = try await SyncBench(kind: kind)
+    let (id, _) = try await bench.syncedAccount()
+    try bench.edit(id, ["Description": "first"])
+    let once = Once()
+    bench.org.setInterceptor { request in
+      let isUpdate = request.method == "PATCH" || request.path.hasSuffix("/composite")
+      if isUpdate, once.take() { try? bench.edit(id, ["Description": "second"]) }
+      return nil
+    }
+    bench.clock.advance(by: 60)
+    _ = try await bench.up(options)
+    bench.org.setInterceptor(nil)
+    #expect(try bench.shownOnServer(id) == "A/first" && bench.shown(id) == "A/second*")
+    #expect(try await bench.up(options).counts.succeeded == 1)
+    #expect(try bench.shownOnServer(id) == "A/second" && bench.conflicts().isEmpty)
+    await bench.close()
+  }
+
+  /// The answer to an update was lost: the server has exactly what is sent again.
+  @Test(arguments: careful, UploadKind.allCases)
+  func syncUp_updateSentBeforeWithoutAnAnswer_isNoConflict(options: JSONObject, kind: UploadKind) async throws {
+    let bench = try await SyncBench(kind: kind)
+    let (id, _) = try await bench.syncedAccount()
+    try bench.edit(id, ["Description": "first"])
+    // What the server has then.
+    try bench.change(id, ["Description": "first"])
+    let end = try await bench.up(options)
+    #expect(end.counts.succeeded == 1 && end.counts.conflicting == 0)
+    #expect(try bench.shownOnServer(id) == "A/first" && bench.shown(id) == "A/first" && bench.conflicts().isEmpty)
+    await bench.close()
+  }
+
+  /// An entry that was made here has no date, and yet others may change its record.
+  @Test(arguments: careful, UploadKind.allCases)
+  func syncUp_madeHereAndChangedThere_isAConflict(options: JSONObject, kind: UploadKind) async throws {
+    let bench = try await SyncBench(kind: kind)
+    try bench.createLocally("A", ["Description": "base"])
+    _ = try await bench.up(options)
+    let id = try #require(try bench.entry(named: "A")?["Id"]?.stringValue)
+    try bench.edit(id, ["Description": "mine"])
+    try bench.change(id, ["Description": "theirs"])
+    #expect(try await bench.up(options).counts.conflicting == 1)
+    #expect(try bench.shownOnServer(id) == "A/theirs" && bench.shown(id) == "A/mine*")
+    await bench.close()
+  }
+
+  // MARK: The same second
+
+  @Test(arguments: careful, UploadKind.allCases)
+  func syncUp_changedThereInTheSecondOfTheCopy_isAConflict(options: JSONObject, kind: UploadKind) async throws {
+    let bench = try await SyncBench(kind: kind)
+    let (id, _) = try await bench.syncedAccount()
+    try bench.org.update("Account", id: id, fields: ["Description": "theirs"])
+    try bench.edit(id, ["Description": "mine"])
+    #expect(try await bench.up(options).counts.conflicting == 1)
+    #expect(try bench.shownOnServer(id) == "A/theirs" && bench.shown(id) == "A/mine*")
+    await bench.close()
+  }
+
+  @Test(arguments: careful, UploadKind.allCases)
+  func syncUp_changedThereInTheSecondOfTheUpload_isAConflict(options: JSONObject, kind: UploadKind) async throws {
+    let bench = try await SyncBench(kind: kind)
+    let (id, _) = try await bench.syncedAccount()
+    try bench.edit(id, ["Description": "first"])
+    bench.clock.advance(by: 60)
+    _ = try await bench.up(options)
+    try bench.org.update("Account", id: id, fields: ["Description": "theirs"])
+    try bench.edit(id, ["Description": "second"])
+    #expect(try await bench.up(options).counts.conflicting == 1)
+    #expect(try bench.shownOnServer(id) == "A/theirs" && bench.shown(id) == "A/second*")
+    await bench.close()
+  }
+
+  // MARK: Between the look and the upload
+
+  /// Every batch is looked at right before it goes.
+  @Test(arguments: careful, UploadKind.allCases)
+  func syncUp_changedThereWhileAnEarlierBatchIsSent_isAConflict(options: JSONObject, kind: UploadKind) async throws {
+    let bench = try await SyncBench(kind: kind, accounts: 3)
+    _ = try await bench.down()
+    for n in 0..<3 { try bench.updateLocally("Account \(n)", ["Description": "mine"]) }
+    let id = try #require(try bench.entry(named: "Account 2")?["Id"]?.stringValue)
+    let once = Once()
+    bench.org.setInterceptor { request in
+      let isUpdate = request.method == "PATCH" || request.path.hasSuffix("/composite")
+      if isUpdate, once.take() { try? bench.change(id, ["Description": "theirs"]) }
+      return nil
+    }
+    let end = try await bench.up(options, target: ["maxBatchSize": 1])
+    bench.org.setInterceptor(nil)
+    #expect(end.counts.succeeded == 2 && end.counts.conflicting == 1)
+    #expect(try bench.shownOnServer(id) == "Account 2/theirs" && bench.dirtyCount() == 1)
+    await bench.close()
+  }
+
+  /// A deletion has no condition that a server would look at.
+  @Test(arguments: careful, UploadKind.allCases)
+  func syncUp_changedThereBeforeItsDeletionIsSent_isAConflict(options: JSONObject, kind: UploadKind) async throws {
+    let bench = try await SyncBench(kind: kind, accounts: 3)
+    _ = try await bench.down()
+    for n in 0..<3 { try bench.deleteLocally("Account \(n)") }
+    let id = try #require(try bench.entry(named: "Account 2")?["Id"]?.stringValue)
+    let once = Once()
+    bench.org.setInterceptor { request in
+      let isDeletion = request.method == "DELETE" || request.path.hasSuffix("/composite")
+      if isDeletion, once.take() { try? bench.change(id, ["Description": "theirs"]) }
+      return nil
+    }
+    let end = try await bench.up(options, target: ["maxBatchSize": 1])
+    bench.org.setInterceptor(nil)
+    #expect(end.counts.succeeded == 2 && end.counts.conflicting == 1)
+    #expect(try bench.serverNames() == ["Account 2"] && bench.conflicts().first?.kind == .deletedHere)
+    await bench.close()
+  }
+
+  /// A collection has no condition. Only what was changed here is sent, so that other fields stay as somebody leaves them at this
+  /// very moment.
+  @Test(arguments: careful)
+  func syncUp_otherFieldChangedThereWhileItIsSent_stays(options: JSONObject) async throws {
+    let bench = try await SyncBench()
+    let (id, _) = try await bench.syncedAccount()
+    try bench.edit(id, ["Description": "mine"])
+    let once = Once()
+    bench.org.setInterceptor { request in
+      if request.method == "PATCH", once.take() { try? bench.change(id, ["Name": "B"]) }
+      return nil
+    }
+    #expect(try await bench.up(options).counts.succeeded == 1)
+    bench.org.setInterceptor(nil)
+    #expect(try bench.shownOnServer(id) == "B/mine")
+    _ = try await bench.down()
+    #expect(try bench.shown(id) == "B/mine")
+    await bench.close()
+  }
+
+  /// Up to a batch's worth of records costs one look, whatever sends them.
+  @Test(arguments: UploadKind.allCases)
+  func syncUp_leaveIfChanged_looksOnceAtManyRecords(kind: UploadKind) async throws {
+    let bench = try await SyncBench(kind: kind, accounts: 30)
+    _ = try await bench.down()
+    for n in 0..<30 { try bench.updateLocally("Account \(n)", ["Description": "mine"]) }
+    bench.org.clearRequests()
+    #expect(try await bench.up(SyncBench.uploadLeave).counts.succeeded == 30)
+    #expect(bench.requests().filter { $0.hasSuffix("/composite/sobjects/Account") }.count == 1)
+    await bench.close()
+  }
+
+  // MARK: Copies that a script kept
+
+  /// Read before a sync down, saved after it: what the copy was made from is not what the entry is now.
+  @Test(arguments: careful, UploadKind.allCases)
+  func syncUp_copyFromBeforeADown_isAConflict(options: JSONObject, kind: UploadKind) async throws {
+    let bench = try await SyncBench(kind: kind)
+    let (id, _) = try await bench.syncedAccount()
+    var copy = try #require(try bench.entry(withId: id))
+    try bench.change(id, ["Name": "B"])
+    _ = try await bench.down()
+    copy["Description"] = "mine"
+    copy["__local__"] = true
+    copy["__locally_updated__"] = true
+    try bench.save(copy)
+    #expect(try await bench.up(options).counts.conflicting == 1)
+    #expect(try bench.shownOnServer(id) == "B/base" && bench.shown(id) == "A/mine*")
+    await bench.close()
+  }
+
+  @Test(
+    arguments: [
+      // The same date, the same values.
+      (#"{"D":"1","a":"x"}"#, #"{"D":"1","a":"y"}"#, #"{"D":"1","a":"x"}"#, true, true),
+      // A newer date over the same values; texts lose their blanks.
+      (#"{"D":"1","a":" x "}"#, #"{"D":"1","a":"y"}"#, #"{"D":"2","a":"x"}"#, true, true),
+      // Other values under the same date.
+      (#"{"D":"1","a":"x"}"#, #"{"D":"1","a":"y"}"#, #"{"D":"1","a":"z"}"#, false, false),
+      // The server has what is to be sent; to merge it is to settle it.
+      (#"{"D":"1","a":"x"}"#, #"{"D":"1","a":"y"}"#, #"{"D":"2","a":"y"}"#, true, false),
+      // A field that neither had says nothing.
+      (#"{"D":"1","a":"x"}"#, #"{"D":"1","a":"y"}"#, #"{"D":"1","a":"x","b":"z"}"#, true, true),
+      // The entry was made from another version than the base.
+      (#"{"D":"2","a":"x"}"#, #"{"D":"1","a":"y"}"#, #"{"D":"2","a":"x"}"#, false, false),
+      // A script left the date out.
+      (#"{"D":"1","a":"x"}"#, #"{"a":"y"}"#, #"{"D":"2","a":"z"}"#, false, false),
+      (#"{"D":"1","a":"x"}"#, #"{"a":"y"}"#, #"{"D":"2","a":"x"}"#, true, true),
+      // Made here: there never was a date.
+      (#"{"a":"x"}"#, #"{"a":"y"}"#, #"{"D":"2","a":"z"}"#, false, false),
+      (#"{"a":"x"}"#, #"{"a":"y"}"#, #"{"D":"2","a":"x"}"#, true, true),
+      // No base: the dates are all there is.
+      (nil, #"{"D":"1","a":"y"}"#, #"{"D":"1","a":"z"}"#, true, true),
+      (nil, #"{"D":"1","a":"y"}"#, #"{"D":"2","a":"y"}"#, false, false),
+      (nil, #"{"a":"y"}"#, #"{"D":"2","a":"z"}"#, true, false),
+    ] as [(String?, String, String, Bool, Bool)])
+  func mayUpload_fields_table(base: String?, entry: String, server: String, leave: Bool, merge: Bool) throws {
+    func object(_ text: String) throws -> JSONObject {
+      var object = try #require(try JSONValue(parsing: text).objectValue)
+      if let day = object["D"]?.stringValue { object["D"] = .string("2026-03-0\(day)T00:00:00.000+0000") }
+      return object
+    }
+    for (mode, expected) in [(MergeMode.leaveIfChanged, leave), (.merge, merge)] {
+      let mayUpload = UploadComparison.mayUpload(
+        try object(entry), LocalFlags(isUpdated: true), base: try base.map(object), server: .record(try object(server)),
+        TargetFields(id: "Id", modificationDate: "D"), mode)
+      #expect(mayUpload == expected, "\(mode)")
+    }
+  }
+}
