@@ -24,7 +24,7 @@ extension StoreTransaction {
     let before = try entry(upload.entryId, in: soup)?.object()[idField]?.stringValue
     let sent = SentRecord(entryId: upload.entryId, version: upload.version, action: .create)
     try writeBack(
-      sent, .succeeded, UploadResult(isSuccess: true, id: id), in: soup, fields: create.place.fields,
+      sent, .succeeded, UploadResult(isSuccess: true, id: id), in: soup, fields: create.place.fields, madeBy: upload.syncId,
       sentFields: create.fields.map { fields in { fields } })
     try settle([upload.entryId], in: soup)
     guard let references = create.place.references else { return }
@@ -33,11 +33,12 @@ extension StoreTransaction {
 
   /// Writes what an answer means for its row.
   /// - Parameters:
+  ///   - syncId: The sync up that makes records which a sync down will bring; nil for others.
   ///   - updated: Entries whose updates travelled with it.
   ///   - sentFields: What the server has of it now, where the answer is a good one; nil when that is not known.
   func writeBack(
     _ sent: SentRecord, _ outcome: UploadOutcome, _ result: UploadResult, in soup: String, fields: TargetFields,
-    updated: Set<Int64> = [], sentFields: (() -> JSONObject)? = nil
+    madeBy syncId: Int64?, updated: Set<Int64> = [], sentFields: (() -> JSONObject)? = nil
   ) throws {
     let entry = try entry(sent.entryId, in: soup)
     let change = WriteBack.change(
@@ -51,7 +52,9 @@ extension StoreTransaction {
     if outcome == .succeeded, let sentFields, let entry, entry.version != sent.version {
       try raiseBase(of: sent, in: soup, by: sentFields(), result.id.map { [fields.id: .string($0)] } ?? [:])
     }
-    if outcome == .succeeded, sent.action == .create || sent.action == .upsert, let id = result.id {
+    guard outcome == .succeeded, sent.action == .create || sent.action == .upsert else { return }
+    if let syncId { try noteMaker(syncId, of: sent.entryId, in: soup) }
+    if let id = result.id {
       let created = sent.action == .create ? sentFields?() ?? [:] : nil
       try takeIn(doublesOf: sent.entryId, recordId: id, in: soup, fields, created: created, updated: updated)
     }
