@@ -3,10 +3,13 @@ import Glibc
 /// Reads requests from one socket and writes answers to it. Used by one thread.
 struct ServerConnection {
   let socket: Int32
+  /// Bytes of a request after which it is read no further; nil for all.
+  private let readLimit: Int?
   private var buffer: [UInt8] = []
 
-  init(socket: Int32) {
+  init(socket: Int32, readLimit: Int? = nil) {
     self.socket = socket
+    self.readLimit = readLimit
   }
 
   /// nil at the end of the connection, or when what arrives is no HTTP.
@@ -26,6 +29,7 @@ struct ServerConnection {
     }
     let length = headers.first { $0.name.lowercased() == "content-length" }.flatMap { Int($0.value) } ?? 0
     while buffer.count < end + 4 + length {
+      if let readLimit, buffer.count >= readLimit { return nil }
       guard receive() else { return nil }
     }
     let body = Array(buffer[(end + 4)..<(end + 4 + length)])

@@ -15,6 +15,7 @@ final class ServerCore: @unchecked Sendable {  // all mutable state is touched i
   private let listener: Int32
   private let handler: ScriptedServer.Handler
   private var answers: [ScriptedAnswer] = []
+  private var readLimit: Int?
   private var waiters: [Waiter] = []
   private var connections: Set<Int32> = []
   private var disconnectWaiters: [@Sendable () -> Void] = []
@@ -67,6 +68,8 @@ final class ServerCore: @unchecked Sendable {  // all mutable state is touched i
   func enqueue(_ more: [ScriptedAnswer]) {
     monitor.change { answers += more }
   }
+
+  func limitReading(to bytes: Int) { monitor.change { readLimit = bytes } }
 
   func whenReceived(
     _ count: Int, _ matches: @escaping @Sendable (RecordedRequest) -> Bool,
@@ -124,7 +127,7 @@ final class ServerCore: @unchecked Sendable {  // all mutable state is touched i
   }
 
   private func run(_ socket: Int32) {
-    var connection = ServerConnection(socket: socket)
+    var connection = ServerConnection(socket: socket, readLimit: monitor.change { readLimit })
     while let request = connection.nextRequest() {
       let answer = answer(to: request)
       resumeWaiters()

@@ -48,6 +48,9 @@ public final class ScriptedServer: @unchecked Sendable {  // all mutable state i
     core.enqueue(answers)
   }
 
+  /// Closes each connection from now on when so many bytes of a longer request have come.
+  public func closeConnections(afterReading bytes: Int) { core.limitReading(to: bytes) }
+
   /// What has arrived so far, oldest first.
   public var requests: [RecordedRequest] { core.monitor.change { core.requests } }
 

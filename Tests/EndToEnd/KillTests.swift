@@ -78,7 +78,7 @@ private final class KillBench: @unchecked Sendable {  // used by one test's task
       end
       local target, options = { type = "soql", query = "SELECT Id, LastName, LastModifiedDate FROM Contact" },
         { mergeMode = "LEAVE_IF_CHANGED" }
-      if what == "up" then target, options = { maxBatchSize = 2 }, { fieldlist = { "LastName" }, mergeMode = "OVERWRITE" } end
+      if what == "up" then target, options = { maxBatchSize = 2, lostCreateWaitMs = 3000 }, { fieldlist = { "LastName" }, mergeMode = "OVERWRITE" } end
       local before = await(mobilesync.getSyncStatus, what)
       if type(before) ~= "table" then before = nil end
       if before and before.status == "RUNNING" then print "left RUNNING" end

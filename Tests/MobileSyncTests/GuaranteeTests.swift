@@ -152,7 +152,7 @@ import Testing
     await bench.close()
   }
 
-  @Test func syncUp_answerLostThenEdited_isNotSentBlindly() async throws {
+  @Test func syncUp_answerLostThenEdited_isFoundAndUpdated() async throws {
     let bench = try await SyncBench(realTime: true)
     try bench.createLocally("A")
     bench.org.setInterceptor { $0.method == "POST" ? .dropAfterHandling : nil }
@@ -161,6 +161,24 @@ import Testing
     var entry = try #require(try bench.entry(named: "A"))
     entry["Name"] = "Another"
     try bench.save(entry)
+    let end = try await bench.up()
+    #expect(end.status == .done && end.counts.inDoubt == 0 && end.counts.succeeded == 1)
+    #expect(try bench.serverNames() == ["Another"] && bench.dirtyCount() == 0)
+    await bench.close()
+  }
+
+  /// As a build wrote it that did not keep what was sent: after an edit nobody can tell.
+  @Test func syncUp_answerLostThenEditedUnderAnOlderBuild_staysInDoubt() async throws {
+    let bench = try await SyncBench(realTime: true)
+    let entryId = try bench.createLocally("A")
+    try bench.org.create("Account", fields: ["Name": "A"])
+    try bench.store.writeBlocking(.synced) { transaction in
+      let version = try transaction.entry(entryId, in: "accounts")?.version ?? 0
+      let record = UploadRecord(
+        entryId: entryId, version: version, syncId: 77, operation: .create, sentAt: SyncConfiguration.systemTime())
+      try transaction.journal([record], in: "accounts")
+    }
+    try bench.updateLocally("A", ["Name": "Another"])
     #expect(try await bench.up().counts.inDoubt == 1)
     #expect(try bench.serverNames() == ["A"])
     await bench.close()

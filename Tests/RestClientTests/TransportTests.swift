@@ -76,6 +76,16 @@ import Testing
     #expect(error.code == .noResponse && error.outcome == .unknown)
   }
 
+  /// Half a request is none: the server cannot have acted on it.
+  @Test func send_closedWhileTheBodyIsOnItsWay_isNoResponseNotSent() async throws {
+    let server = try ScriptedServer()
+    server.closeConnections(afterReading: 1_000)
+    let body = [UInt8](repeating: 0x20, count: 64 << 20)
+    let post = RestRequest(.POST, "/services/data/v66.0/x", body: body)
+    let error = try await withClient(server) { client in try await failure { try await client.send(post) } }
+    #expect(error.code == .noResponse && error.outcome == .notSent)
+  }
+
   @Test func send_nobodyListens_isNoResponseNotSent() async throws {
     let server = try ScriptedServer()
     server.stop()

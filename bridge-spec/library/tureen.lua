@@ -82,12 +82,13 @@
 ---@field error string  why the last run ended FAILED: the server's body, else a message
 ---@field fetched integer  records the server sent that are new or changed
 ---@field stored integer  of these, written into the soup
----@field skipped integer  left alone: dirty here (down), newer on the server (up), nothing to send
+---@field skipped integer  left alone: dirty here (down), newer on the server (up), nothing to send, or another run is sending it
 ---@field conflicting integer  of the skipped, those changed on both sides; each is among getConflicts, of a family one for all
 ---@field merged integer  changed on both sides and brought together, by field or by a resolver
 ---@field succeeded integer  uploads the server accepted
 ---@field failed integer  uploads the server refused; the entries have __last_error__
----@field inDoubt integer  creates whose outcome is unknown
+---@field inDoubt integer  creates whose answer was lost and that were not found yet: they are looked for, and not sent again blindly
+---@field inDoubtUntil integer  until then the server may still be working on creates in doubt, ms since 1970 UTC; a sync up after that sends those again that never arrived; 0 when none waits
 ---@field requests integer  requests sent, repeated ones not counted
 ---@field retries integer  requests sent again after a failure
 ---@field bytes integer  bytes of the answers' bodies

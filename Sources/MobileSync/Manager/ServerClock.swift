@@ -8,8 +8,9 @@ final class ServerClock: Sendable {
   private let now: @Sendable () -> Int64
   private let offset = Mutex<Int64?>(nil)
 
-  /// A slower answer says too little about when its date was written, ms.
-  private static let longestRoundTrip: Int64 = 10_000
+  /// How far two readings may differ although no clock was set, ms. A slower answer says too little about when its date was
+  /// written.
+  static let accuracyMs: Int64 = 10_000
 
   /// - Parameter now: This machine's clock, ms since 1970 UTC.
   init(now: @escaping @Sendable () -> Int64) { self.now = now }
@@ -32,7 +33,7 @@ final class ServerClock: Sendable {
 
   private func note(_ date: String?, sent: Int64) {
     guard let date, let time = TimeStamp.milliseconds(httpDate: date) else { return }
-    let received = now(), isSlow = received - sent > Self.longestRoundTrip
+    let received = now(), isSlow = received - sent > Self.accuracyMs
     // The date is cut to the second, and was written somewhere on the way.
     let found = time + 500 - (sent + received) / 2
     offset.withLock { known in

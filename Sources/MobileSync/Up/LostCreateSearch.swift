@@ -14,12 +14,20 @@ struct LostCreateSearch: Sendable {
   /// Records created around the times of the uploads.
   /// - Returns: nil when they cannot be looked at, or are too many.
   func candidates(_ environment: RunEnvironment) async throws -> [CreateCandidate]? {
-    let soql = query(LostCreateTimes(environment))
-    guard let found = try await startingAgainOnce({ try await records(of: soql, environment) }) else { return nil }
-    return try await marked(found, environment)
+    let before = LostCreateTimes(environment)
+    guard let found = try await records(before, environment) else { return nil }
+    // The answer may be the first one that tells the server's time.
+    let after = LostCreateTimes(environment)
+    guard before.isFar(from: after) else { return try await marked(found, environment) }
+    return try await records(after, environment).asyncMap { try await marked($0, environment) }
   }
 
   /// - Returns: nil when they cannot be looked at, or are too many.
+  private func records(_ times: LostCreateTimes, _ environment: RunEnvironment) async throws -> [JSONObject]? {
+    let soql = query(times)
+    return try await startingAgainOnce { try await records(of: soql, environment) }
+  }
+
   private func records(of soql: String, _ environment: RunEnvironment) async throws -> [JSONObject]? {
     var request: RestRequest? = environment.client.requests.query(soql: soql)
     var found: [JSONObject] = [], trail = PageTrail()

@@ -175,6 +175,11 @@ struct LostCreateTimes: Sendable {
     offset = environment.clock.offsetMs
   }
 
+  /// True when a look by these times may have missed what one by the others finds.
+  func isFar(from other: LostCreateTimes) -> Bool {
+    abs((offset ?? 0) - (other.offset ?? 0)) > ServerClock.accuracyMs
+  }
+
   func window(_ upload: UploadRecord) -> ClosedRange<Int64> {
     let there = upload.sentAt + (upload.clockOffset ?? offset ?? 0), here = upload.sentAt
     // A date that a gateway wrote may be off as well: clocks that are near each other are both believed.

@@ -91,7 +91,7 @@ struct ClaimedBatch: Sendable {
     for id in changed { outcomes[id] = nil }
     outcomes.merge(try ClaimedBatch.take(fresh, in: soup, place, claim, transaction)) { _, second in second }
     let refused = outcomes
-    held = batch.entryIds.filter { refused[$0] != nil }
+    held = batch.entryIds.filter { refused[$0] == .held || refused[$0] == .unsettled }
     let taken = batch.entryIds.filter { refused[$0] == nil }
     self.batch = try DirtyBatch(transaction.entries(taken, in: soup), plan: batch.plan)
   }

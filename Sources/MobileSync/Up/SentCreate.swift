@@ -104,7 +104,7 @@ struct ResendRule: Sendable {
   func allows(_ upload: UploadRecord) -> Bool {
     guard let resendAt = upload.resendAt else { return now - upload.sentAt >= longestRequestMs }
     guard let then = upload.clockOffset, let clockOffset else { return now >= resendAt }
-    let isOverThere = now + clockOffset >= resendAt + then
+    let isOverThere = now + clockOffset + ServerClock.accuracyMs >= resendAt + then
     return now < upload.sentAt ? isOverThere : isOverThere && now >= resendAt
   }
 }

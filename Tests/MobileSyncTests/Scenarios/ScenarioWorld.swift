@@ -44,6 +44,7 @@ final class ScenarioWorld: Sendable {
     var configuration = SyncConfiguration()
     configuration.now = { [ahead] in SyncConfiguration.systemTime() + ahead.milliseconds.withLock { $0 } }
     configuration.ghostFeedEntries = 4
+    configuration.lostCreateWaitMs = 10_000
     configuration.customTargets = ScenarioSource(client: client)
     configuration.logger.logLevel = .critical
     manager = try SyncManager(store: store, client: client, configuration: configuration)

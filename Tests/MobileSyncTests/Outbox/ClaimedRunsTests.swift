@@ -1,0 +1,171 @@
+import Foundation
+import JSON
+import RestClient
+import SandboxOrg
+import SmartStore
+import Synchronization
+import TestSupport
+import Testing
+
+@testable import MobileSync
+
+/// Two hosts on one file, each with connections, manager and clock of its own as two processes have them, upload at the same time
+/// again and again: creates, updates, deletes, with every target. Nothing is made twice, nothing is lost.
+///
+/// `TUREEN_RUNS` asks for another number of runs than the usual two thousand; `TUREEN_SEED` begins elsewhere.
+@Suite struct ClaimedRunsTests {
+  private static let environment = ProcessInfo.processInfo.environment
+  private static let runs = environment["TUREEN_RUNS"].flatMap { Int($0) } ?? 2_000
+  private static let seed = environment["TUREEN_SEED"].flatMap { UInt64($0) } ?? 20_260
+
+  @Test(arguments: [0, 1]) func syncUp_twoHostsThousandsOfRuns_makeNothingTwice(faults: Int) async throws {
+    let org = try await Self.startOrg()
+    let folder = TemporaryFolder(), path = folder.path + "/test.sqlite"
+    let hosts = try (0..<2).map { try Host(name: "h\($0)", path: path, org, seed: Self.seed &+ UInt64(2 * faults + $0)) }
+    let runs = max(2, Self.runs / 4)
+    if faults > 0 { try org.faults.add(.dropBeforeResponse(), when: .probability(0.1), path: "**/sobjects**") }
+    let counts = try await withThrowingTaskGroup(of: Host.Ended.self) { group in
+      for host in hosts { group.addTask { try await host.work(runs: runs) } }
+      return try await group.reduce(into: Host.Ended()) { $0.add($1) }
+    }
+    org.faults.clear()
+    try await Self.finish(hosts[0])
+    let here = try hosts[0].names(), there = try Self.names(org)
+    let said: Comment = "seed \(Self.seed), \(counts)"
+    #expect(Set(there).count == there.count, said)
+    #expect(here == there, said)
+    #expect(Set(there).isSuperset(of: counts.kept), said)
+    #expect(counts.succeeded > 0 && counts.failed == 0, said)
+    for host in hosts { await host.close() }
+    await org.stop()
+  }
+
+  private static func startOrg() async throws -> SandboxServer {
+    var sandbox = SandboxConfiguration()
+    sandbox.seed = .none
+    return try await SandboxServer.start(sandbox)
+  }
+
+  private static func names(_ org: SandboxServer) throws -> [String] {
+    let records = try org.query("SELECT Name FROM Account ORDER BY Name")["records"]?.arrayValue ?? []
+    return records.compactMap { $0["Name"]?.stringValue }
+  }
+
+  private static func finish(_ host: Host) async throws {
+    for _ in 0..<20 {
+      let end = try await host.up("collection")
+      if end.status == .done, end.counts.inDoubt == 0, try host.dirtyCount() == 0 { return }
+    }
+    Issue.record("\(try host.dirtyCount()) entries stay dirty")
+  }
+}
+
+/// One of them.
+private final class Host: Sendable {
+  struct Ended: Sendable {
+    var succeeded = 0, failed = 0
+    /// Names of entries that were made and not deleted.
+    var kept: Set<String> = []
+
+    mutating func add(_ other: Ended) {
+      succeeded += other.succeeded
+      failed += other.failed
+      kept.formUnion(other.kept)
+    }
+  }
+
+  private let name: String
+  private let store: Store
+  private let client: SalesforceClient
+  private let manager: SyncManager
+  private let random: Mutex<SeededGenerator>
+
+  init(name: String, path: String, _ org: SandboxServer, seed: UInt64) throws {
+    self.name = name
+    store = try Store(name: "test", isGlobal: false, path: path)
+    try store.registerSoup("accounts", indexSpecs: SyncBench.specs)
+    let session = Session(accessToken: try org.issueAccessToken(), instanceURL: org.url, loginURL: org.url)
+    client = SalesforceClient(session: session, policy: .never, observer: SyncTrafficObserver())
+    var configuration = SyncConfiguration()
+    configuration.lostCreateWaitMs = 0
+    configuration.unnamedSyncs = 20
+    configuration.logger.logLevel = .critical
+    manager = try SyncManager(store: store, client: client, configuration: configuration)
+    random = Mutex(SeededGenerator(state: seed))
+  }
+
+  func close() async {
+    await manager.shutdown()
+    await client.shutdown()
+    store.close()
+  }
+
+  private func draw(_ bound: Int) -> Int { random.withLock { Int.random(in: 0..<bound, using: &$0) } }
+
+  func work(runs: Int) async throws -> Ended {
+    var ended = Ended()
+    for n in 0..<runs {
+      for m in 0...draw(3) { ended.kept.insert(try create("\(name)-\(n)-\(m)")) }
+      try edit("\(name).\(n)")
+      if draw(3) == 0, let gone = try delete() { ended.kept.remove(gone) }
+      let end = try await up(UploadKind.allCases[draw(UploadKind.allCases.count)].rawValue)
+      ended.succeeded += end.counts.succeeded
+      ended.failed += end.counts.failed
+    }
+    return ended
+  }
+
+  func up(_ type: String) async throws -> SyncState {
+    try await manager.syncUp(
+      target: ["type": .string(type), "maxBatchSize": .integer(Int64(1 + draw(4)))], options: SyncBench.upload,
+      soupName: "accounts")
+  }
+
+  // MARK: Edits, each in one transaction
+
+  private func create(_ name: String) throws -> String {
+    try store.writeBlocking(.pulled) { transaction in
+      _ = try transaction.create(
+        [
+          "Id": .string("local_\(name)"), "attributes": ["type": "Account"], "Name": .string(name), "__local__": true,
+          "__locally_created__": true, "__locally_updated__": false, "__locally_deleted__": false,
+        ], in: "accounts")
+    }
+    return name
+  }
+
+  /// One of the last entries, whoever made it and is sending it.
+  private func anyEntry(_ transaction: StoreTransaction) throws -> (id: Int64, entry: JSONObject)? {
+    let ids = try transaction.entryIds(in: "accounts", where: "__local__", equals: .text(draw(2) == 0 ? "true" : "false"))
+    guard let id = ids.suffix(8).randomElement(), let entry = try transaction.entry(id, in: "accounts")?.object() else {
+      return nil
+    }
+    return (id, entry)
+  }
+
+  private func edit(_ text: String) throws {
+    try store.writeBlocking(.pulled) { transaction in
+      guard let (id, entry) = try anyEntry(transaction), entry["__locally_deleted__"] != true else { return }
+      _ = try transaction.patch(
+        id, in: "accounts",
+        setting: ["Description": .string(text), "__local__": true, "__locally_updated__": true])
+    }
+  }
+
+  /// - Returns: The name of an entry of its own that goes.
+  private func delete() throws -> String? {
+    try store.writeBlocking(.pulled) { transaction in
+      guard let (id, entry) = try anyEntry(transaction), let name = entry["Name"]?.stringValue, name.hasPrefix(self.name)
+      else { return nil }
+      _ = try transaction.patch(id, in: "accounts", setting: ["__local__": true, "__locally_deleted__": true])
+      return name
+    }
+  }
+
+  func names() throws -> [String] {
+    let text = try store.query(.smart("select {accounts:Name} from {accounts} order by 1", pageSize: 100_000))
+    return try JSONValue(parsing: text).arrayValue?.compactMap { $0.arrayValue?.first?.stringValue } ?? []
+  }
+
+  func dirtyCount() throws -> Int { try store.readBlocking { try $0.dirtyEntryIds(in: "accounts").count } }
+}
