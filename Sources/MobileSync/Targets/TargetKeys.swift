@@ -38,7 +38,7 @@ enum TargetKeys {
     "plain": upload, "collection": upload, "batch": upload, "custom": ["luaImpl"] + upload,
     "parent_children": family + upload + ["childrenCreateFieldlist", "childrenUpdateFieldlist"],
   ]
-  private static let upload = ["createFieldlist", "updateFieldlist", "externalIdFieldName", "maxBatchSize"]
+  private static let upload = ["createFieldlist", "updateFieldlist", "externalIdFieldName", "maxBatchSize", "lostCreateWaitMs"]
   private static let family = ["parent", "children", "relationshipType"]
   private static let related = ["sobjectType", "soupName", "externalIdFieldName"] + fields
 
