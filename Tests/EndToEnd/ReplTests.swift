@@ -31,6 +31,7 @@ import Testing
   @Test(arguments: [
     ("error('boom')", "repl:1: boom\n"), ("x = = 1", "unexpected symbol near '='"), ("local function f(", "not complete"),
     ("await(smartstore.clearSoup, 'c')", "Soup: c does not exist (smartstore/noSuchSoup)\n"),
+    ("local id = smartstore.clearSoup('c')", "Soup: c does not exist (smartstore/noSuchSoup)\n"),
     ("smartstore.soupExists(1)", "soupExists: argument 1 'soupName' must be a string, got number"),
     ("local id = smartstore.soupExists('c', function() error('late') end)", "repl:1: late"),
     ("await(function() end)", "a task still waits for the function at repl:1, which has not called its callbacks"),
