@@ -29,7 +29,6 @@ enum AsyncResults {
   }
 
   private struct Outcome {
-    let number: Int64
     let id: String
     let isSuccess: Bool, isNew: Bool
     /// `CODE:message:fields --`
@@ -70,18 +69,18 @@ enum AsyncResults {
   }
 
   private static func outcomes(of batch: BulkJob, _ org: Org) throws -> [Outcome] {
-    let lines = try org.connection.prepare("SELECT number, outcome, line FROM sandbox_job_line WHERE job = ? ORDER BY number")
+    let lines = try org.connection.prepare("SELECT outcome, line FROM sandbox_job_line WHERE job = ? ORDER BY number")
     try lines.bind([.text(batch.id)])
     let reader = CSVReader(delimiter: batch.delimiter.byte)
     var rows: [Outcome] = []
     while try lines.step() {
-      guard case .blob(let line) = lines.value(2), let fields = try reader.record(in: line, at: 0, isLast: true)?.fields,
+      guard case .blob(let line) = lines.value(1), let fields = try reader.record(in: line, at: 0, isLast: true)?.fields,
         fields.count > 1
       else { continue }
-      let isSuccess = lines.int64(1) == BulkStore.Outcome.successful.rawValue
+      let isSuccess = lines.int64(0) == BulkStore.Outcome.successful.rawValue
       rows.append(
         Outcome(
-          number: lines.int64(0), id: isSuccess ? fields[0] : "", isSuccess: isSuccess, isNew: isSuccess && fields[1] == "true",
+          id: isSuccess ? fields[0] : "", isSuccess: isSuccess, isNew: isSuccess && fields[1] == "true",
           error: isSuccess ? "" : fields[1]))
     }
     return rows
