@@ -1,5 +1,6 @@
 /* The C functions the embedded Lua modules build on. Each has the bridge as upvalue 1, so that states stay apart. */
 #include "tureen_bridge_internal.h"
+#include "tureen_hook.h"
 #include "tureen_limits.h"
 #include "tureen_report.h"
 
@@ -201,7 +202,9 @@ static int core_on_main(lua_State *L) {
   if (!lua_checkstack(main, count + 4)) return luaL_error(L, "stack overflow");
   int base = lua_gettop(main);
   lua_xmove(L, main, count);
+  tureen_hook_note(main);
   int status = lua_pcall(main, count - 1, LUA_MULTRET, 0);
+  tureen_hook_note(L);
   int results = lua_gettop(main) - base;
   if (!lua_checkstack(L, results + 1)) {
     lua_settop(main, base);

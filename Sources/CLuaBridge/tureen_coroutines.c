@@ -2,8 +2,8 @@
  * what a new one may leave uncounted is counted, and none goes on once a limit is reached. */
 #include "tureen_coroutines.h"
 
-#include "tureen_break.h"
 #include "tureen_guards.h"
+#include "tureen_hook.h"
 
 /* Resumes a coroutine with the `count` values at the top: how many values it left there, or -1 with an error there.
  *                                                                                                       [-n, +m, v] */
@@ -16,9 +16,9 @@ static int resume(lua_State *L, lua_State *coroutine, int count) {
   }
   uint64_t refusals = tureen_meter_refusals(L);
   lua_xmove(L, coroutine, count);
-  tureen_break_note(coroutine);
+  tureen_hook_note(coroutine);
   int status = lua_resume(coroutine, L, count, &results);
-  tureen_break_note(L);
+  tureen_hook_note(L);
   if (status != LUA_OK && status != LUA_YIELD) {
     lua_xmove(coroutine, L, 1);
     tureen_meter_caught(L, refusals);

@@ -10,3 +10,8 @@ void tureen_hook(lua_State *L, lua_Debug *record) {
   tureen_meter_hook(L);
   tureen_break_look(L);
 }
+
+void tureen_hook_note(lua_State *L) {
+  tureen_break_note(L);
+  tureen_meter_note(L);
+}

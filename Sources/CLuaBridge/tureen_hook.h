@@ -4,7 +4,10 @@
 
 #include <lua5.4/lua.h>
 
-/* [-0, +0, v] */
+/* From here on this coroutine, or the state itself, runs.                                               [-0, +0, -] */
+void tureen_hook_note(lua_State *L);
+
+/* The hook.                                                                                             [-0, +0, v] */
 void tureen_hook(lua_State *L, lua_Debug *record);
 
 #endif

@@ -39,8 +39,10 @@ static void reach(tureen_meter *meter, int limit) {
   if (meter->reached == TUREEN_LIMIT_NONE) meter->reached = limit;
 }
 
-/* Lua asks, collects its garbage, and asks for the same once more: the second refusal in a row is final. */
+/* Lua asks, collects its garbage, and asks for the same once more: the second refusal in a row is final. So is the first one when
+ * code goes on without that; its next instruction sees to it. */
 static void *refuse(tureen_meter *meter, const void *old, size_t size) {
+  if (meter->running != NULL) lua_sethook(meter->running, meter->hook, LUA_MASKCOUNT, 1);
   if (meter->refused_size == size && meter->refused == old) reach(meter, TUREEN_LIMIT_MEMORY);
   meter->refusals++;
   meter->refused = old;
@@ -74,7 +76,7 @@ static void *allocate(void *context, void *old, size_t old_size, size_t size) {
   void *memory = realloc(old, size);
   if (memory == NULL) return NULL;
   meter->used_bytes = meter->used_bytes - old_size + size;
-  if (size > old_size) meter->refused_size = 0;
+  if (size == meter->refused_size && old == meter->refused) meter->refused_size = 0;
   return memory;
 }
 
@@ -147,6 +149,7 @@ static int step_of(const tureen_meter *meter) {
 void tureen_meter_hook(lua_State *L) {
   tureen_meter *meter = tureen_meter_of(L);
   if (meter == NULL) return;
+  if (meter->refused_size != 0 && meter->cpu_mark_ns >= 0) reach(meter, TUREEN_LIMIT_MEMORY);
   int instructions = lua_gethookcount(L);
   count(L, meter, (uint64_t)instructions);
   /* Somebody wanted a look at once. */
@@ -165,8 +168,14 @@ lua_State *tureen_meter_open(const tureen_limits *limits, lua_Hook hook) {
     free(meter);
     return NULL;
   }
+  meter->running = L;
   lua_sethook(L, hook, LUA_MASKCOUNT, step_of(meter));
   return L;
+}
+
+void tureen_meter_note(lua_State *L) {
+  tureen_meter *meter = tureen_meter_of(L);
+  if (meter != NULL) meter->running = L;
 }
 
 void tureen_meter_begin(tureen_meter *meter) {
@@ -240,6 +249,7 @@ int tureen_meter_restricts(lua_State *L) {
 
 void tureen_meter_close(lua_State *L) {
   tureen_meter *meter = tureen_meter_of(L);
+  if (meter != NULL) meter->running = NULL;
   lua_close(L);
   free(meter);
 }

@@ -21,7 +21,8 @@ typedef struct tureen_meter {
   int64_t cpu_mark_ns; /* the thread's processor time when this run began; -1 between runs */
   int reached;         /* TUREEN_LIMIT_..., the first one */
   const void *refused;
-  size_t refused_size; /* of the last request that was refused, 0 when one was granted since */
+  size_t refused_size; /* of the last request that was refused, 0 when it was granted when it came again */
+  lua_State *running;  /* the state or a coroutine of it */
   char where[128];     /* "file:line: " when the limit was noticed */
 } tureen_meter;
 
@@ -31,6 +32,8 @@ lua_State *tureen_meter_open(const tureen_limits *limits, lua_Hook hook);
 void tureen_meter_close(lua_State *L);
 /* The state's meter; NULL when it has no limits.                                                        [-0, +0, -] */
 tureen_meter *tureen_meter_of(lua_State *L);
+/* From here on this coroutine, or the state itself, runs.                                               [-0, +0, -] */
+void tureen_meter_note(lua_State *L);
 /* Lua code begins to run on this thread. The script's time runs from the first call on. `meter` may be NULL. */
 void tureen_meter_begin(tureen_meter *meter);
 /* It has ended, or waits: 1, or 0 when none ran. */

@@ -90,7 +90,7 @@ static void add_element(lua_State *L, luaL_Buffer *out, lua_Integer i) {
   tureen_meter_work(L, 1);
   lua_geti(L, 1, i);
   if (!lua_isstring(L, -1))
-    luaL_error(L, "invalid value (at index %I) in table for 'concat'", (LUAI_UACINT)i);
+    luaL_error(L, "invalid value (%s) at index %I in table for 'concat'", luaL_typename(L, -1), (LUAI_UACINT)i);
   luaL_addvalue(out);
 }
 
