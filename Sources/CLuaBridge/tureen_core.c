@@ -71,7 +71,7 @@ static int decode_current(lua_State *L, tureen_message *message, tureen_json_err
   int is_lazy = message->kind == TUREEN_RESULT && lua_rawgeti(L, 1, message->call) == LUA_TBOOLEAN;
   if (message->kind == TUREEN_RESULT) lua_pop(L, 1);
   if (!is_lazy)
-    return tureen_json_decode(L, message->payload.data ? message->payload.data : "", message->payload.length, error);
+    return tureen_json_decode_answer(L, message->payload.data ? message->payload.data : "", message->payload.length, error);
   if (!tureen_json_decode_page(L, &message->payload, error)) return 0;
   if (lua_istable(L, -1)) {
     lua_pushliteral(L, "lazy");

@@ -23,6 +23,7 @@ typedef struct tureen_decoder {
   int page_index;    /* stack index of `page` */
   int record_mark;   /* stack index of the metatable of records, when there is a page */
   tureen_page *page; /* NULL: every object becomes a table */
+  int around;        /* levels that the host put around what it was given: they do not count as depth */
   int is_lazy;       /* objects met now become records of `page` */
   const char *lengths; /* the text of `entryLengths`, behind its bracket, when the page ends with it; else NULL */
   /* Members of the last object at each level: records of a page are alike, so the next table is made that large. */

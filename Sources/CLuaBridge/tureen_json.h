@@ -10,6 +10,8 @@
 
 /* Deepest nesting taken in either direction. Bounds the C stack: a level costs a few hundred bytes. */
 #define TUREEN_JSON_DEPTH 1000
+/* Levels that an answer of the host has around an entry: a cursor, its list, a row; a conflict's. */
+#define TUREEN_JSON_AROUND 8
 
 /* Registry names of the metatables that mark a list and an error. */
 #define TUREEN_ARRAY "tureen.array"
@@ -43,6 +45,9 @@ typedef struct tureen_json_error {
 /* Pushes the value of a JSON text and returns 1; or pushes nothing, fills *error and returns 0. Lists get the array
  * mark, null is the null light userdata. Raises for want of memory only.                             [-0, +0..1, m] */
 int tureen_json_decode(lua_State *L, const char *text, size_t length, tureen_json_error *error);
+
+/* The same for an answer of the host: an entry as deep as the store takes it is not too deep in there.   [-0, +0..1, m] */
+int tureen_json_decode_answer(lua_State *L, const char *text, size_t length, tureen_json_error *error);
 
 /* Makes the metatables known to the state. Call before anything else here.                              [-0, +0, e] */
 void tureen_json_open(lua_State *L);

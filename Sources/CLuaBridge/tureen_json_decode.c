@@ -106,7 +106,7 @@ static int read_word(tureen_decoder *d, const char *word, size_t length) {
 
 /* A value that holds others.                                                                         [-0, +0..1, m] */
 static int read_container(tureen_decoder *d, int depth) {
-  if (depth >= TUREEN_JSON_DEPTH) return tureen_decoder_fail(d, "nested too deeply");
+  if (depth >= TUREEN_JSON_DEPTH + d->around) return tureen_decoder_fail(d, "nested too deeply");
   if (!lua_checkstack(d->L, 12)) return tureen_decoder_fail(d, "no room for a value nested this deeply");
   if (*d->p == '[') return read_array(d, depth + 1);
   return d->is_lazy ? tureen_decode_record(d) : read_object(d, depth + 1);
@@ -160,6 +160,12 @@ int tureen_decode_whole(tureen_decoder *d) {
   if (ok) lua_replace(L, top + 1);
   lua_settop(L, top + ok);
   return ok;
+}
+
+int tureen_json_decode_answer(lua_State *L, const char *text, size_t length, tureen_json_error *error) {
+  tureen_decoder d = {.L = L, .start = text, .p = text, .end = text + length, .error = error};
+  d.around = TUREEN_JSON_AROUND;
+  return tureen_decode_whole(&d);
 }
 
 int tureen_json_decode(lua_State *L, const char *text, size_t length, tureen_json_error *error) {

@@ -1,5 +1,8 @@
 /* Strings and numbers of JSON text. */
-#include <math.h>
+#define _GNU_SOURCE /* strtod_l */
+#include <locale.h>
+#include <pthread.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "tureen_scan.h"
@@ -12,6 +15,27 @@ static int skip_digits(tureen_decoder *d) {
   return 1;
 }
 
+static locale_t plain_locale; /* with a point in numbers, whatever the program has set; lives as long as the process */
+
+static void make_plain_locale(void) { plain_locale = newlocale(LC_ALL_MASK, "C", (locale_t)0); }
+
+/* Pushes the number that is no integer. One too large for a double is an infinity, as in most languages. [-0, +1, m] */
+static void push_float(tureen_decoder *d, const char *from, size_t length) {
+  static pthread_once_t once = PTHREAD_ONCE_INIT;
+  char room[64];
+  const char *text = room;
+  pthread_once(&once, make_plain_locale);
+  if (length < sizeof room) {
+    memcpy(room, from, length);
+    room[length] = '\0';
+  } else {
+    text = lua_pushlstring(d->L, from, length);
+  }
+  double value = plain_locale != (locale_t)0 ? strtod_l(text, NULL, plain_locale) : strtod(text, NULL);
+  if (text != room) lua_pop(d->L, 1);
+  lua_pushnumber(d->L, (lua_Number)value);
+}
+
 /* Pushes the number between `from` and d->p, which has JSON's form.                                     [-0, +1, m] */
 static int push_number(tureen_decoder *d, const char *from, int is_integer) {
   size_t length = (size_t)(d->p - from);
@@ -22,13 +46,16 @@ static int push_number(tureen_decoder *d, const char *from, int is_integer) {
     lua_pushinteger(d->L, *from == '-' ? -value : value);
     return 1;
   }
-  /* Lua's own conversion knows the locale, and makes a float of an integer that is too large. It wants a final zero. */
+  if (!is_integer || length > 20) {
+    push_float(d, from, length);
+    return 1;
+  }
+  /* Lua's own conversion makes a float of an integer that 64 bits do not hold. It wants a final zero. */
   lua_pushlstring(d->L, from, length);
-  size_t used = lua_stringtonumber(d->L, lua_tostring(d->L, -1));
-  if (used == 0 || isinf(lua_tonumber(d->L, -1))) {
-    lua_pop(d->L, used == 0 ? 1 : 2);
-    d->p = from;
-    return tureen_decoder_fail(d, "number out of range");
+  if (lua_stringtonumber(d->L, lua_tostring(d->L, -1)) == 0) {
+    lua_pop(d->L, 1);
+    push_float(d, from, length);
+    return 1;
   }
   lua_remove(d->L, -2);
   return 1;
@@ -87,15 +114,15 @@ static char *put_code_point(char *out, unsigned long c) {
   return out;
 }
 
-/* Reads what follows "\u", up to and with the second half of a pair. Returns NULL when it is no character. */
+/* Reads what follows "\u", up to and with the second half of a pair. Half of a pair alone stands for U+FFFD: entries stored by
+ * earlier releases may hold one, and JSON's grammar allows it. Returns NULL when the digits are not. */
 static char *read_unicode(tureen_decoder *d, char *out) {
   int first = d->end - d->p >= 4 ? hex4(d->p) : -1;
   if (first < 0) return NULL;
   d->p += 4;
   if (first < 0xD800 || first > 0xDFFF) return put_code_point(out, (unsigned long)first);
-  if (first > 0xDBFF || d->end - d->p < 6 || d->p[0] != '\\' || d->p[1] != 'u') return NULL;
-  int second = hex4(d->p + 2);
-  if (second < 0xDC00 || second > 0xDFFF) return NULL;
+  int second = first <= 0xDBFF && d->end - d->p >= 6 && d->p[0] == '\\' && d->p[1] == 'u' ? hex4(d->p + 2) : -1;
+  if (second < 0xDC00 || second > 0xDFFF) return put_code_point(out, 0xFFFD);
   d->p += 6;
   return put_code_point(out, 0x10000 + ((unsigned long)(first - 0xD800) << 10) + (unsigned long)(second - 0xDC00));
 }

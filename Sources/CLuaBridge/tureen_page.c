@@ -216,7 +216,7 @@ static const char *find_lengths(const tureen_bytes *text) {
 
 int tureen_json_decode_page(lua_State *L, tureen_bytes *text, tureen_json_error *error) {
   if (text->data == NULL || text->length >= UINT32_MAX)
-    return tureen_json_decode(L, text->data ? text->data : "", text->length, error);
+    return tureen_json_decode_answer(L, text->data ? text->data : "", text->length, error);
   luaL_checkstack(L, 8, NULL);
   tureen_page *page = lua_newuserdatauv(L, sizeof *page, 0);
   memset(page, 0, sizeof *page);
@@ -224,6 +224,7 @@ int tureen_json_decode_page(lua_State *L, tureen_bytes *text, tureen_json_error 
   tureen_decoder d = {.L = L, .start = text->data, .p = text->data, .end = text->data + text->length};
   d.error = error;
   d.page = page;
+  d.around = TUREEN_JSON_AROUND;
   d.lengths = find_lengths(text);
   d.page_index = lua_gettop(L);
   luaL_getmetatable(L, TUREEN_RECORD);

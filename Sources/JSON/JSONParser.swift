@@ -110,7 +110,7 @@ struct JSONParser {
     return false
   }
 
-  /// Digits alone become an integer when 64 bits hold it, everything else a double.
+  /// Digits alone become an integer when 64 bits hold it, everything else a double: an infinity when it is too large for one.
   static func number(_ slice: UnsafeBufferPointer<UInt8>) -> JSONValue {
     let text = String(decoding: slice, as: UTF8.self)
     if !slice.contains(where: { $0 == 0x2e || $0 | 0x20 == 0x65 }), let integer = Int64(text) { return .integer(integer) }

@@ -42,9 +42,12 @@ public enum JSONText {
   }
 
   /// A double in the shortest form that reads back the same and reads back as a double: `5.0`, never `5`.
-  /// JSON has no NaN and no infinity; they become `null`.
+  /// An infinity, which is what a number too large for a double is read as, becomes `1e999`: it reads back the same. NaN, for
+  /// which JSON has nothing, becomes `null`.
   public static func append(_ value: Double, to out: inout [UInt8]) {
-    out.append(contentsOf: value.isFinite ? Array("\(value)".utf8) : Array("null".utf8))
+    let text =
+      value.isFinite ? "\(value)" : value.isNaN ? "null" : value > 0 ? "1e999" : "-1e999"
+    out.append(contentsOf: text.utf8)
   }
 }
 

@@ -31,6 +31,9 @@ public struct JSONWalker {
   public let base: UnsafePointer<UInt8>
   public let end: UnsafePointer<UInt8>
   public var p: UnsafePointer<UInt8>
+  /// A string that was walked over escapes half of a surrogate pair. It means U+FFFD: see
+  /// ``JSONStringContents/replaceLoneSurrogates(in:)``.
+  public internal(set) var hasLoneSurrogate = false
 
   /// Deeper nesting is refused: SQLite's own JSON functions stop at 2,000 levels, people's documents long before.
   public static let maximumDepth = 1000
@@ -142,11 +145,22 @@ public struct JSONWalker {
     case 0x22, 0x5c, 0x2f, 0x62, 0x66, 0x6e, 0x72, 0x74: p += 1
     case 0x75:
       p += 1
-      for _ in 0..<4 {
-        guard p < end, JSONWalker.hexDigit(p.pointee) != nil else { throw failure("bad \\u escape") }
-        p += 1
-      }
+      try skipUnicode()
     default: throw failure("unknown escape in a string")
+    }
+  }
+
+  /// Steps over the digits of a `\u` escape, and over the second half of a surrogate pair.
+  private mutating func skipUnicode() throws(ScanError) {
+    let start = p
+    for _ in 0..<4 {
+      guard p < end, JSONWalker.hexDigit(p.pointee) != nil else { throw failure("bad \\u escape") }
+      p += 1
+    }
+    switch JSONStringContents.unit(UnsafeBufferPointer(start: start, count: end - start)) {
+    case .scalar: break
+    case .pair: p += 6
+    case .loneSurrogate: hasLoneSurrogate = true
     }
   }
 

@@ -9,6 +9,8 @@ public struct RecordScanner: Sendable {
   public private(set) var values: [ScannedValue] = []
   /// The envelope members asked for, in the order they were asked for.
   public private(set) var envelope: [ScannedValue] = []
+  /// Some string of the page escapes half of a surrogate pair.
+  public private(set) var hasLoneSurrogate = false
 
   public init(plan: ScanPlan) { self.plan = plan }
 
@@ -24,6 +26,7 @@ public struct RecordScanner: Sendable {
     walker.skipWhitespace()
     try scanRecords(&walker, depth: 0)
     try walker.expectEnd()
+    hasLoneSurrogate = walker.hasLoneSurrogate
   }
 
   /// Scans a page that is an object holding the records under `recordsKey`.
@@ -60,6 +63,7 @@ public struct RecordScanner: Sendable {
       if try RecordScanner.atEnd(&walker, close: 0x7d) { break }
     }
     try walker.expectEnd()
+    hasLoneSurrogate = walker.hasLoneSurrogate
     return found
   }
 
@@ -67,6 +71,7 @@ public struct RecordScanner: Sendable {
     records.removeAll(keepingCapacity: true)
     values.removeAll(keepingCapacity: true)
     envelope = Array(repeating: .missing, count: envelopeCount)
+    hasLoneSurrogate = false
   }
 
   private mutating func scanRecords(_ walker: inout JSONWalker, depth: Int) throws(ScanError) {

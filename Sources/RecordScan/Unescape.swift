@@ -25,18 +25,58 @@ public enum JSONStringContents {
     }
   }
 
+  /// Writes U+FFFD over every escaped half of a surrogate pair. Nothing moves: both take six bytes. Decoders that are strict
+  /// about Unicode refuse such halves, and with them all of the text around.
+  /// - Parameter text: JSON text that a ``JSONWalker`` has stepped over.
+  public static func replaceLoneSurrogates(in text: UnsafeMutableRawBufferPointer) {
+    let bytes = UnsafeBufferPointer(text.bindMemory(to: UInt8.self))
+    var i = 0
+    while i + 1 < bytes.count {
+      guard bytes[i] == 0x5c else {
+        i += 1
+        continue
+      }
+      guard bytes[i + 1] == 0x75 else {
+        i += 2
+        continue
+      }
+      let unit = unit(UnsafeBufferPointer(rebasing: bytes[(i + 2)...]))
+      if unit == .loneSurrogate { text[(i + 2)..<(i + 6)].copyBytes(from: "fffd".utf8) }
+      i += unit.isPair ? 12 : 6
+    }
+  }
+
+  /// What the four digits of a `\u` escape stand for, alone or with the escape behind them.
+  enum Unit: Equatable {
+    case scalar(UInt32)
+    /// Takes six bytes more: the escape of the second half.
+    case pair(UInt32)
+    case loneSurrogate
+
+    var isPair: Bool { if case .pair = self { true } else { false } }
+  }
+
+  /// - Parameter digits: Text that begins with four hexadecimal digits.
+  static func unit(_ digits: UnsafeBufferPointer<UInt8>) -> Unit {
+    guard let first = hex(digits, 0) else { return .loneSurrogate }
+    guard first & 0xf800 == 0xd800 else { return .scalar(first) }
+    guard first & 0xfc00 == 0xd800, digits.count >= 10, digits[4] == 0x5c, digits[5] == 0x75, let second = hex(digits, 6),
+      second & 0xfc00 == 0xdc00
+    else { return .loneSurrogate }
+    return .pair(0x10000 + (first - 0xd800) << 10 + (second - 0xdc00))
+  }
+
   /// - Returns: The position behind the escape, which may be a surrogate pair.
   private static func appendUnicode(_ contents: UnsafeBufferPointer<UInt8>, _ at: Int, to out: inout [UInt8]) -> Int {
-    guard let first = hex(contents, at) else { return at }
-    var next = at + 4, scalar = first
-    if first & 0xfc00 == 0xd800, next + 6 <= contents.count, contents[next] == 0x5c, contents[next + 1] == 0x75,
-      let second = hex(contents, next + 2), second & 0xfc00 == 0xdc00
-    {
-      scalar = 0x10000 + (first - 0xd800) << 10 + (second - 0xdc00)
-      next += 6
-    }
+    guard at + 4 <= contents.count else { return at }
+    let unit = unit(UnsafeBufferPointer(rebasing: contents[at...]))
+    let scalar: UInt32 =
+      switch unit {
+      case .scalar(let value), .pair(let value): value
+      case .loneSurrogate: 0xfffd
+      }
     out.append(contentsOf: String(UnicodeScalar(scalar) ?? "\u{fffd}").utf8)
-    return next
+    return at + (unit.isPair ? 10 : 4)
   }
 
   private static func hex(_ contents: UnsafeBufferPointer<UInt8>, _ at: Int) -> UInt32? {

@@ -26,8 +26,13 @@ struct JSONValueTests {
     #expect(try JSONValue(parsing: JSONValue.number(0.1 + 0.2).text) == .number(0.1 + 0.2))
   }
 
-  @Test func serialize_notANumber_isNull() {
-    #expect(JSONValue.array([.number(.nan), .number(.infinity), .number(-.infinity)]).text == "[null,null,null]")
+  @Test func serialize_notANumber_isNull() { #expect(JSONValue.array([.number(.nan)]).text == "[null]") }
+
+  @Test func number_tooLargeForADouble_staysOneAndIsNeverNull() throws {
+    let read = try JSONValue(parsing: "[1e400,-1E+999,1\(String(repeating: "0", count: 400))]")
+    #expect(read == [.number(.infinity), .number(-.infinity), .number(.infinity)])
+    #expect(read.text == "[1e999,-1e999,1e999]")
+    #expect(try JSONValue(parsing: read.text) == read)
   }
 
   @Test func parse_escapes_giveTheText() throws {

@@ -78,6 +78,10 @@ function tests.test_decode_values()
     { "9223372036854775808", 2.0 ^ 63 }, { "100000000000000000000", 1e20 },
     { '"a\\"\\\\\\/\\b\\f\\n\\r\\t"', 'a"\\/\b\f\n\r\t' }, { [["\u0041\u00e9\u20AC\ud83d\ude00"]], "Aé€😀" },
     { '"\\u0000"', "\0" }, { '"Zoë"', "Zoë" },
+    -- Half of a surrogate pair stands for U+FFFD, a number that no float holds for an infinity.
+    { '"\\ud800"', "\u{fffd}" }, { '"a\\udc00b"', "a\u{fffd}b" }, { '"\\ud800\\u0041"', "\u{fffd}A" },
+    { '"\\ud800\\ud83d\\ude00"', "\u{fffd}😀" }, { "1e999", math.huge }, { "-1e400", -math.huge },
+    { "1" .. ("0"):rep(400), math.huge }, { "0." .. ("0"):rep(300) .. "1", 1e-301 },
   }
   for _, case in ipairs(cases) do same(decode(case[1]), case[2], case[1]) end
 end
@@ -96,9 +100,9 @@ function tests.test_decode_errors_give_the_offset()
   local cases = {
     { "", 0 }, { "  ", 2 }, { "{", 1 }, { "[1,]", 3 }, { "[1 2]", 3 }, { '{"a" 1}', 5 }, { '{"a":1,}', 7 },
     { "{a:1}", 1 }, { "tru", 0 }, { "01", 1 }, { "-", 1 }, { "1.", 2 }, { "1e", 2 }, { ".5", 0 }, { "+1", 0 },
-    { '"abc', 4 }, { '"a\\"', 4 }, { '"\\x"', 1 }, { '"\\u12"', 1 }, { '"\\ud800"', 1 }, { '"\\udc00"', 1 },
-    { '"\\ud800\\u0041"', 1 }, { '"a\nb"', 2 }, { "1 2", 2 }, { '"\xff"', 1 }, { '"\xc0\x80"', 1 },
-    { '"\xed\xa0\x80"', 1 }, { '"\xf4\x90\x80\x80"', 1 }, { '"\xe2\x82', 1 }, { "NaN", 0 }, { "1e999", 0 },
+    { '"abc', 4 }, { '"a\\"', 4 }, { '"\\x"', 1 }, { '"\\u12"', 1 }, { '"\\ud800\\u12"', 7 },
+    { '"a\nb"', 2 }, { "1 2", 2 }, { '"\xff"', 1 }, { '"\xc0\x80"', 1 },
+    { '"\xed\xa0\x80"', 1 }, { '"\xf4\x90\x80\x80"', 1 }, { '"\xe2\x82', 1 }, { "NaN", 0 },
     { "nulL", 0 }, { "[", 1 }, { "'a'", 0 }, { '"\\', 3 },
   }
   for _, case in ipairs(cases) do

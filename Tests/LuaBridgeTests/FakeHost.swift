@@ -10,6 +10,7 @@ final class FakeHost: BridgeHost, @unchecked Sendable {
     var running: Set<StoreReference> = []
     var overlaps = 0, shutdowns = 0
     var log: [String] = []
+    var notes: [String] = []
   }
   private let lock = NSLock()
   private var state = State()
@@ -21,6 +22,8 @@ final class FakeHost: BridgeHost, @unchecked Sendable {
   var overlaps: Int { lock.withLock { state.overlaps } }
   var shutdowns: Int { lock.withLock { state.shutdowns } }
   var log: [String] { lock.withLock { state.log } }
+  /// What scripts sent to the service `note` as `value`, in order.
+  var notes: [String] { lock.withLock { state.notes } }
   var heldUpdates: [@Sendable (CallUpdate) -> Void] { lock.withLock { state.held.map(\.update) } }
 
   struct Unknown: Error {}
@@ -147,9 +150,10 @@ final class FakeHost: BridgeHost, @unchecked Sendable {
 
   func attach(_ script: ScriptCalls) {}
 
-  /// Of the service `echo` every action answers with its arguments.
+  /// Of the service `echo` every action answers with its arguments; the service `note` keeps its `value`.
   func service(_ name: String, _ action: String, _ arguments: JSONObject) throws -> [UInt8]? {
-    name == "echo" ? JSONValue.object(arguments).serialized() : nil
+    if name == "note" { lock.withLock { state.notes.append(arguments["value"]?.stringValue ?? "") } }
+    return name == "echo" || name == "note" ? JSONValue.object(arguments).serialized() : nil
   }
 
   func sdkInfo() throws -> JSONObject { ["sdkVersion": "14.0.0", "appName": "fake"] }

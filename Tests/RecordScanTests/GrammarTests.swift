@@ -70,6 +70,22 @@ struct GrammarTests {
     #expect(refusal(text) == nil)
   }
 
+  @Test(arguments: [
+    (#""\ud800""#, #""\ufffd""#), (#""\uDFFFx""#, #""\ufffdx""#), (#""\ud83d\ude00""#, nil), (#""\\ud800""#, nil),
+    (#""\\\ud800""#, #""\\\ufffd""#), (#""\ud83d\ud83d\ude00""#, #""\ufffd\ud83d\ude00""#), (#""\ude00\ud83d""#, #""\ufffd\ufffd""#),
+    (#"{"\ud800":["\n\udc00"]}"#, #"{"\ufffd":["\n\ufffd"]}"#), (#""\ud83d\nde00""#, #""\ufffd\nde00""#), (#""ud800""#, nil),
+  ])
+  func replaceLoneSurrogates_text_changesThemAlone(_ text: String, _ expected: String?) {
+    var bytes = Array(text.utf8)
+    let isFound = bytes.withUnsafeBytes { raw in
+      var walker = JSONWalker(raw)
+      return (try? walker.skipValue(depth: 0)) != nil && walker.hasLoneSurrogate
+    }
+    #expect(isFound == (expected != nil))
+    bytes.withUnsafeMutableBytes { JSONStringContents.replaceLoneSurrogates(in: $0) }
+    #expect(String(decoding: bytes, as: UTF8.self) == expected ?? text)
+  }
+
   @Test func unescape_everyEscape_givesTheTextMeant() {
     func meaning(_ contents: String) -> String {
       var out: [UInt8] = []

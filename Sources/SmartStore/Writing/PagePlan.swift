@@ -39,7 +39,9 @@ package struct PagePlan: Sendable {
     } else {
       try scanner.scanArray(source.bytes)
     }
-    return ScannedPage(plan: self, source: source, scanner: scanner, hasRecords: hasRecords)
+    // What is stored is to be read by any decoder. Nothing moves, so what was found stays where it is.
+    let clean = scanner.hasLoneSurrogate ? ByteArrayPage(withoutLoneSurrogates: source.bytes) : source
+    return ScannedPage(plan: self, source: clean, scanner: scanner, hasRecords: hasRecords)
   }
 }
 
@@ -123,6 +125,15 @@ package final class ByteArrayPage: PageBytes, @unchecked Sendable {
     buffer = .allocate(byteCount: max(1, contents.count), alignment: 8)
     buffer.copyBytes(from: contents)
     bytes = UnsafeRawBufferPointer(rebasing: buffer[..<contents.count])
+  }
+
+  /// A copy of JSON text in which U+FFFD stands for each escaped half of a surrogate pair.
+  init(withoutLoneSurrogates text: UnsafeRawBufferPointer) {
+    buffer = .allocate(byteCount: max(1, text.count), alignment: 8)
+    buffer.copyMemory(from: text)
+    let copy = UnsafeMutableRawBufferPointer(rebasing: buffer[..<text.count])
+    JSONStringContents.replaceLoneSurrogates(in: copy)
+    bytes = UnsafeRawBufferPointer(copy)
   }
 
   deinit { buffer.deallocate() }
