@@ -88,6 +88,11 @@ package enum FileSystem {
     if let slash = path.lastIndex(of: "/"), slash > path.startIndex { try sync(String(path[..<slash])) }
   }
 
+  /// Gives a file or folder another name.
+  package static func move(_ path: String, to target: String) throws {
+    guard rename(path, target) == 0 else { throw failure("rename", path) }
+  }
+
   /// Removes a folder with everything in it; nothing happens when there is none. Links are removed, not followed.
   package static func removeTree(_ path: String) throws {
     var info = stat()
@@ -100,7 +105,7 @@ package enum FileSystem {
     }
   }
 
-  private static func failure(_ verb: String, _ path: String) -> FileError { FileError(cannot: verb, path) }
+  static func failure(_ verb: String, _ path: String) -> FileError { FileError(cannot: verb, path) }
 }
 
 extension FileSystem {
@@ -136,13 +141,12 @@ extension FileSystem {
   /// - Returns: The file's new path.
   package static func moveAside(_ path: String, sideFiles: [String]) throws -> String {
     var n = 1
-    while exists("\(path).damaged-\(n)") { n += 1 }
+    while ([""] + sideFiles).contains(where: { exists("\(path).damaged-\(n)\($0)") }) { n += 1 }
     let aside = "\(path).damaged-\(n)"
-    // The side files first: they hold what the database lacks, and must not meet a new one.
-    for suffix in sideFiles where exists(path + suffix) {
+    // The side files first: they hold what the database lacks, and must not meet a new one. They may be all that is left.
+    for suffix in sideFiles + [""] where exists(path + suffix) {
       guard rename(path + suffix, aside + suffix) == 0 else { throw failure("rename", path + suffix) }
     }
-    guard rename(path, aside) == 0 else { throw failure("rename", path) }
     return aside
   }
 }

@@ -1,6 +1,6 @@
 import Glibc
 
-/// Who uses the stores of a folder: many may have them open, one alone may put another file in a store's place.
+/// Who uses the stores of a folder: many may have them open, one alone may put another file in a store's place, or remove it.
 ///
 /// An advisory lock on the folder itself: no file is made, and it ends with the process. Not SQLite's: a file that is replaced
 /// takes SQLite's locks with it.
@@ -33,6 +33,14 @@ package final class FolderLock: Sendable {
       close(descriptor)
       return code == EWOULDBLOCK ? .busy : .impossible
     }
-    return .locked(FolderLock(descriptor))
+    let lock = FolderLock(descriptor)
+    // It may have been removed, or moved away, since it was opened: then the lock is one of another folder.
+    return isAt(folder, descriptor) ? .locked(lock) : .busy
+  }
+
+  private static func isAt(_ folder: String, _ descriptor: Int32) -> Bool {
+    var mine = stat(), present = stat()
+    return fstat(descriptor, &mine) == 0 && stat(folder, &present) == 0 && mine.st_ino == present.st_ino
+      && mine.st_dev == present.st_dev
   }
 }

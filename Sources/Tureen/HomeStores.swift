@@ -22,7 +22,7 @@ public struct HomeStores: Sendable {
       for user in try FileSystem.entries(of: "\(home)/orgs/\(org)") { folders.append("\(home)/orgs/\(org)/\(user)/stores") }
     }
     return try folders.flatMap { folder in
-      try FileSystem.entries(of: folder).map { "\(folder)/\($0)/store.sqlite" }.filter { FileSystem.exists($0) }
+      try FileSystem.entries(of: folder).filter { !$0.hasPrefix(".") }.map { "\(folder)/\($0)/store.sqlite" }.filter { FileSystem.exists($0) }
     }.sorted()
   }
 

@@ -41,6 +41,8 @@ final class HostCore: Sendable {
   private let state = Mutex(State())
   /// Managers are made one after the other: two lanes may ask at the same time.
   private let opening = DispatchQueue(label: "tureen.host.opening")
+  /// So are the soups of the configuration files.
+  private let preparing = DispatchQueue(label: "tureen.host.preparing")
 
   init(
     home: String, org: Org, settings: HostSettings, authorities: TrustedCertificates?, folder: ConfigurationFolder,
@@ -73,9 +75,19 @@ final class HostCore: Sendable {
   func store(_ reference: StoreReference) throws -> Store {
     let store = try registry.store(named: reference.name, isGlobal: reference.isGlobal)
     guard reference.name == StoreReference.defaultName else { return store }
-    let isNew = state.withLock { $0.prepared.insert(reference).inserted }
-    if isNew { try (reference.isGlobal ? folder.globalStore : folder.userStore)?.apply(to: store) }
+    try prepare(reference, store)
     return store
+  }
+
+  /// Registers the soups of the configuration files. When that fails, say because another process writes, the next call tries
+  /// again.
+  private func prepare(_ reference: StoreReference, _ store: Store) throws {
+    guard !state.withLock({ $0.prepared.contains(reference) }) else { return }
+    try preparing.sync {
+      guard !state.withLock({ $0.prepared.contains(reference) }) else { return }
+      try (reference.isGlobal ? folder.globalStore : folder.userStore)?.apply(to: store)
+      state.withLock { _ = $0.prepared.insert(reference) }
+    }
   }
 
   /// The sync manager of a store; named syncs of the configuration files are there.

@@ -53,6 +53,55 @@ struct DamageTests {
     }
   }
 
+  /// What a full disk, a copy that broke off or `: > store.sqlite` leaves.
+  @Test(arguments: [false, true]) func open_emptiedFile_isDamageAndNoNewStore(_ hasLog: Bool) throws {
+    let place = try Recovering(), path = place.store + "/store.sqlite"
+    var registry = place.registry()
+    try registry.store().registerSoup("s", indexSpecs: [.string("a")])
+    registry.close()
+    try FileSystem.write([], to: path)
+    if hasLog { try FileSystem.write(Array("log".utf8), to: path + "-wal") }
+    let refusing = StoreRegistry(userDirectory: place.folder.path + "/user", globalDirectory: place.folder.path + "/global")
+    let error = failure { _ = try refusing.store() }
+    refusing.close()
+    #expect(error?.code == .notADatabase)
+    #expect(error?.message.contains("\(path) is empty") == true)
+    #expect(FileSystem.read(path) == [])
+    #expect(FileSystem.read(path + "-wal") == (hasLog ? Array("log".utf8) : nil))
+    registry = place.registry()
+    defer { registry.close() }
+    #expect(try registry.store().soupNames() == [])
+    #expect(FileSystem.read(path + ".damaged-1") == [])
+    #expect(FileSystem.read(path + ".damaged-1-wal") == (hasLog ? Array("log".utf8) : nil))
+    #expect(place.reports.withLock { $0.count } == 1)
+  }
+
+  @Test func open_logWithoutItsFile_isDamage() throws {
+    let place = try Recovering(), path = place.store + "/store.sqlite"
+    try FileSystem.makeDirectory(place.store)
+    try FileSystem.write(Array("log".utf8), to: path + "-wal")
+    #expect(code { _ = try Store(name: "x", isGlobal: false, path: path) } == .notADatabase)
+    #expect(try FileSystem.entries(of: place.store) == ["store.sqlite-wal"])
+    let registry = place.registry()
+    defer { registry.close() }
+    #expect(try registry.store().soupNames() == [])
+    #expect(FileSystem.read(path + ".damaged-1-wal") == Array("log".utf8))
+  }
+
+  /// A process that is killed while it makes a store leaves an unfinished file, and the next one makes the store.
+  @Test func open_creationThatWasInterrupted_makesTheStoreAndLeavesNothing() throws {
+    let folder = try TemporaryFolder(), path = folder.path + "/store.sqlite"
+    for left in ["store.sqlite.new-AbC123", "store.sqlite.new-AbC123-wal", "store.sqlite.new-xyzxyz"] {
+      try FileSystem.write(Array("half".utf8), to: folder.path + "/" + left)
+    }
+    let made = try UnfinishedFile(of: path)
+    let store = try Store(name: "x", isGlobal: false, path: path)
+    try store.registerSoup("s", indexSpecs: [.string("a")])
+    store.close()
+    let unfinished = String(made.path.split(separator: "/").last ?? "")
+    #expect(try FileSystem.entries(of: folder.path).sorted() == ["store.sqlite", unfinished], "one that is at work is left alone")
+  }
+
   @Test func moveAside_sideFiles_goAlong() throws {
     let folder = try TemporaryFolder(), path = folder.path + "/f"
     for suffix in ["", "-wal", ".damaged-1"] { try FileSystem.write(Array(suffix.utf8), to: path + suffix) }
@@ -130,8 +179,9 @@ struct DamageTests {
 
   @Test func open_lockedByAnother_isRetryable() throws {
     let folder = try TemporaryFolder(), path = folder.path + "/store.sqlite"
-    let other = try Connection(store: path, mode: .readWriteCreate)
-    try other.execute("BEGIN EXCLUSIVE")
+    try Store(name: "x", isGlobal: false, path: path, busyTimeoutMs: 20).close()
+    let other = try Connection(store: path, mode: .readWrite)
+    try other.execute("PRAGMA journal_mode = DELETE; BEGIN EXCLUSIVE")
     let error = failure { _ = try Store(name: "x", isGlobal: false, path: path, busyTimeoutMs: 20) }
     #expect(error?.code == .cannotOpenStore)
     #expect(error?.isRetryable == true)

@@ -70,6 +70,47 @@ struct RegistryTests {
     #expect(try registry.storeNames(isGlobal: true) == ["store"])
   }
 
+  @Test func remove_whileAnotherHasItOpen_isRefusedAndRemovesNothing() throws {
+    defer { registry.close() }
+    let other = StoreRegistry(userDirectory: folder.path + "/user", globalDirectory: folder.path + "/global")
+    let used = try other.store(named: "used")
+    try used.registerSoup("s", indexSpecs: [.string("a")])
+    _ = try registry.store(named: "used")
+    let error = failure { try registry.remove(named: "used", isGlobal: false) }
+    #expect(error?.code == .storeInUse)
+    #expect(error?.message.contains("'used' is open in another process") == true)
+    #expect(code { try registry.removeAll(isGlobal: false) } == .storeInUse)
+    try used.upsert("[{}]", into: "s")
+    #expect(try registry.store(named: "used").count(of: "s") == 1, "and is opened again when it is used")
+    other.close()
+    try registry.remove(named: "used", isGlobal: false)
+    #expect(try FileSystem.entries(of: folder.path + "/user") == [])
+  }
+
+  @Test func remove_storeOpenInAnotherProcess_isRefused() throws {
+    let home = try TemporaryFolder(), process = try SecondProcess(home: home.path)
+    _ = try process.call("registerSoup", ["s", [["path": "a", "type": "string"]]])
+    let here = StoreRegistry(userDirectory: home.path + "/user", globalDirectory: home.path + "/global/stores")
+    defer { here.close() }
+    #expect(code { try here.remove(named: "defaultStore", isGlobal: true) } == .storeInUse)
+    #expect(try process.call("soupExists", ["s"])["value"] == true)
+    process.kill()
+    try here.remove(named: "defaultStore", isGlobal: true)
+    #expect(try here.storeNames(isGlobal: true) == [])
+  }
+
+  /// What a removal leaves that was killed in the middle is no store, and goes with the next one.
+  @Test func remove_afterOneThatWasKilled_takesItsRest() throws {
+    defer { registry.close() }
+    let left = folder.path + "/user/.removed-1-2"
+    try FileSystem.makeDirectory(left)
+    try FileSystem.write(Array("a".utf8), to: left + "/name")
+    _ = try registry.store(named: "b")
+    #expect(try registry.storeNames(isGlobal: false) == ["b"])
+    try registry.remove(named: "b", isGlobal: false)
+    #expect(try FileSystem.entries(of: folder.path + "/user") == [])
+  }
+
   @Test func storeNames_comeFromDisk() throws {
     try registry.store(named: "kept").registerSoup("s", indexSpecs: [.string("a")])
     registry.close()

@@ -20,10 +20,10 @@ final class SecondProcess {
 
   private static let script = """
     local tureen = require "tureen"
-    local GLOBAL = { isGlobalStore = true }
     for line in io.lines() do
       local call, answer = tureen.json.decode(line), nil
-      local values = { GLOBAL, table.unpack(call.arguments) }
+      local config = { isGlobalStore = true, storeName = call.store }
+      local values = { config, table.unpack(call.arguments) }
       values[#values + 1] = function(value) answer = { value = value } end
       values[#values + 1] = function(err) answer = { error = err.code } end
       tureen.smartstore[call.name](table.unpack(values))
@@ -62,8 +62,19 @@ final class SecondProcess {
 
   /// Has one function of the store called, and waits for what its callback is given.
   func call(_ name: String, _ arguments: [JSONValue]) throws -> JSONValue {
-    let line = JSONValue.object(["name": .string(name), "arguments": .array(arguments)]).serialized() + [0x0a]
-    try FileHandle(fileDescriptor: process.input).write(contentsOf: line)
+    try send(name, arguments)
+    return try receive()
+  }
+
+  /// Has a function called. - Parameter store: nil for the default store.
+  func send(_ name: String, _ arguments: [JSONValue], store: String? = nil) throws {
+    var call: JSONObject = ["name": .string(name), "arguments": .array(arguments)]
+    call["store"] = store.map { .string($0) }
+    try FileHandle(fileDescriptor: process.input).write(contentsOf: call.serialized() + [0x0a])
+  }
+
+  /// Waits for what the callback of the next call is given.
+  func receive() throws -> JSONValue {
     while true {
       if let end = received.firstIndex(of: 0x0a) {
         defer { received = Data(received[(end + 1)...]) }

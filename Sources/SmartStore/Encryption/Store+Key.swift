@@ -4,14 +4,15 @@ import Support
 
 /// Whether a key and a file belong together, found out before anything is changed.
 extension Store {
-  /// Opens a store's file for writing, when it is empty or what the key says it is.
+  /// Opens a store's file for writing, when it is what the key says it is.
   /// - Throws: ``StoreError`` `.keyRequired`, `.notEncrypted`, `.wrongKey`, `.notADatabase`; `DatabaseError`. The file and those
   ///   beside it are left as they are then.
   static func connect(path: String, key: StoreKey?, busyTimeoutMs: Int32) throws -> Connection {
-    let connection = try Connection(path: path, mode: .readWriteCreate, storeKey: key)
+    let connection = try Connection(path: path, mode: .readWrite, storeKey: key)
     connection.setBusyTimeout(milliseconds: busyTimeoutMs)
     switch (try connection.fileKind(), key) {
-    case (.empty, _), (.plain, nil): return connection
+    case (.empty, _): throw emptied(path)
+    case (.plain, nil): return connection
     case (.plain, _?):
       throw StoreError(
         .notEncrypted,

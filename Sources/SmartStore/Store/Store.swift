@@ -52,11 +52,9 @@ public final class Store: @unchecked Sendable {
     if let slash = path.lastIndex(of: "/"), slash > path.startIndex {
       try StoreError.wrappingFileErrors { try FileSystem.makeDirectory(String(path[..<slash])) }
     }
-    // SQLite gives its side files the mode that the database has when they are made.
-    let descriptor = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
-    if descriptor >= 0 { Glibc.close(descriptor) }
     do {
       folderLock = try Store.lockFolder(of: path)
+      try Store.createIfMissing(path: path, key: key)
       let connection = try Store.connect(path: path, key: key, busyTimeoutMs: busyTimeoutMs)
       try Schema.check(connection, path: path)
       try Schema.configureWriter(connection)
@@ -75,7 +73,8 @@ public final class Store: @unchecked Sendable {
     case .locked(let lock): return lock
     case .impossible: return nil
     case .busy:
-      var error = StoreError(.cannotOpenStore, "the key of \(path) is being changed by another process; try again")
+      var error = StoreError(
+        .cannotOpenStore, "\(path) is being removed, or its key changed, by another process or host; try again")
       error.sqliteCode = 5
       throw error
     }

@@ -108,17 +108,39 @@ public final class StoreRegistry: @unchecked Sendable {
   /// Names of the stores on disk, sorted; whether they are open makes no difference.
   public func storeNames(isGlobal: Bool) throws -> [String] {
     let directory = directory(isGlobal)
-    return try FileSystem.entries(of: directory).compactMap { folder in
+    return try FileSystem.entries(of: directory).filter { !$0.hasPrefix(".") }.compactMap { folder in
       FileSystem.read("\(directory)/\(folder)/name").map { String(decoding: $0, as: UTF8.self) }
     }.sorted()
   }
 
   /// Closes a store and removes its folder. Removing one that does not exist does nothing.
+  /// - Throws: ``StoreError`` `.storeInUse` while another process, or another registry, has it open: nothing is removed then.
   public func remove(named name: String, isGlobal: Bool) throws {
     let key = Key(name: name, isGlobal: isGlobal)
     try queue.sync {
       open.removeValue(forKey: key)?.close()
-      try StoreError.wrappingFileErrors { try FileSystem.removeTree(try folder(key)) }
+      let folder = try folder(key)
+      switch FolderLock.take(.alone, folderOf: folder + "/store.sqlite") {
+      case .locked(let lock):
+        defer { withExtendedLifetime(lock) {} }
+        try StoreError.wrappingFileErrors { try removeFolder(folder, from: directory(isGlobal)) }
+      case .impossible: try StoreError.wrappingFileErrors { try FileSystem.removeTree(folder) }
+      case .busy:
+        throw StoreError(
+          .storeInUse,
+          "store '\(name)' is open in another process, or in another host of this one; close it there, then remove it. "
+            + "Nothing was removed")
+      }
+    }
+  }
+
+  /// Takes a folder away at once, then its files: a process that is killed meanwhile leaves no half of a store.
+  private func removeFolder(_ folder: String, from directory: String) throws {
+    let prefix = ".removed-"
+    try FileSystem.move(folder, to: "\(directory)/\(prefix)\(ProcessIdentity.current.pid)-\(UInt32.random(in: 0 ... .max))")
+    for left in try FileSystem.entries(of: directory) where left.hasPrefix(prefix) {
+      // Another process may be at the same.
+      try? FileSystem.removeTree(directory + "/" + left)
     }
   }
 
