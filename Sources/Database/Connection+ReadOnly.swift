@@ -32,27 +32,4 @@ extension Connection {
       }, nil)
     guard code == SQLITE_OK else { throw error(sql: nil) }
   }
-
-  /// Runs `body`, but its statements only so far.
-  /// - Parameter steps: Instructions of SQLite's machine, about 20 million a second; counted in ten thousands.
-  /// - Returns: nil when that was not enough.
-  package func limited<T>(toSteps steps: Int, _ body: () throws -> T) throws -> T? {
-    let interval = 10_000
-    let left = UnsafeMutablePointer<Int>.allocate(capacity: 1)
-    left.initialize(to: steps / interval)
-    defer { left.deallocate() }
-    sqlite3_progress_handler(
-      handle, Int32(interval),
-      { left in
-        guard let left = left?.assumingMemoryBound(to: Int.self) else { return 1 }
-        left.pointee -= 1
-        return left.pointee < 0 ? 1 : 0
-      }, left)
-    defer { sqlite3_progress_handler(handle, 0, nil, nil) }
-    do {
-      return try body()
-    } catch let error as DatabaseError where error.primaryCode == SQLITE_INTERRUPT {
-      return nil
-    }
-  }
 }

@@ -32,6 +32,8 @@ package final class Connection {
   /// Prepared once, and few: they are looked for one by one.
   private var verbs: [(verb: Verb, statement: Statement)] = []
   private var isOpen = true
+  /// Says whether the statement that runs may go on. Kept alive here while SQLite knows of it.
+  var watch: StepWatch?
 
   /// Statements kept prepared. Soups, paths and masks of changed columns make a few dozen; smart SQL can make more.
   private static let cachedStatements = 256
@@ -171,6 +173,16 @@ package final class Connection {
       statement = sqlite3_next_stmt(handle, current)
     }
     return steps
+  }
+
+  /// Statements that are prepared and not finalized: memory of SQLite's.
+  package var statementCount: Int {
+    var count = 0, statement = sqlite3_next_stmt(handle, nil)
+    while let current = statement {
+      count += 1
+      statement = sqlite3_next_stmt(handle, current)
+    }
+    return count
   }
 
   package var isInTransaction: Bool { sqlite3_get_autocommit(handle) == 0 }

@@ -45,6 +45,9 @@ package final class Statement {
   /// SQLite's word that the statement cannot change the database.
   package var isReadOnly: Bool { sqlite3_stmt_readonly(handle) != 0 }
 
+  /// It is an `EXPLAIN`: its rows tell how another statement would run.
+  package var isExplain: Bool { sqlite3_stmt_isexplain(handle) != 0 }
+
   // MARK: Binding
 
   package func bind(_ index: Int32, _ value: Int64) { sqlite3_bind_int64(handle, index, value) }

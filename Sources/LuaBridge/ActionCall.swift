@@ -34,6 +34,19 @@ public enum SmartStoreAction: String, CaseIterable, Sendable {
   }
 }
 
+extension SmartStoreAction {
+  /// True for the actions that run a query: it may take any time, so it can be given up.
+  public var isQuery: Bool {
+    switch self {
+    case .querySoup, .runSmartQuery, .moveCursorToPageIndex, .observe, .removeFromSoup: true
+    default: false
+    }
+  }
+
+  /// True for those that only read. Without the script nobody wants their answers.
+  var onlyReads: Bool { self != .removeFromSoup }
+}
+
 /// The actions of `tureen.keyvalue`. Raw values are the wire names.
 public enum KeyValueAction: String, CaseIterable, Sendable {
   case get = "kvGet"

@@ -48,6 +48,14 @@ enum Action: Sendable {
     }
   }
 
+  /// True for actions that run a query of a store.
+  var isQuery: Bool { if case .smartStore(let action) = self { action.isQuery } else { false } }
+
+  /// True for those that do nothing else.
+  var onlyReads: Bool { if case .smartStore(let action) = self { action.isQuery && action.onlyReads } else { false } }
+
+  var canBeGivenUp: Bool { isLong || isQuery }
+
   /// The lane of actions that have nothing to do with a store: they do not wait for one.
   var lane: StoreReference? {
     switch self {

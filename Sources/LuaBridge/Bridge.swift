@@ -16,7 +16,8 @@ public final class Bridge: @unchecked Sendable {
   // Touched only with `lock` held.
   private let lock = Lock()
   private var isInterrupted = false, isClosed = false
-  private var cancellations: [Int64: Cancellation] = [:]  // of long calls that have not ended
+  // Of long calls and of queries that have not ended, by call; the calls among them that only read a store.
+  private var cancellations: [Int64: Cancellation] = [:], reads: Set<Int64> = []
 
   /// - Throws: when the process has no descriptor left for the mailbox.
   public convenience init(host: any BridgeHost) throws(BridgeError) {
@@ -31,12 +32,18 @@ public final class Bridge: @unchecked Sendable {
     host.attach(script)
   }
 
-  /// Refuses syncs from now on and wakes the script's poll. Stopping the syncs that run is the host's part.
+  /// Refuses syncs from now on, gives up the queries that run or wait, and wakes the script's poll. Stopping the syncs that run is
+  /// the host's part.
   ///
   /// `tureen.run` then goes on until what is pending has ended and returns false; `tureen.poll` raises when nothing is.
   public func interrupt() {
     lock.withLock { isInterrupted = true }
+    cancelReads()
     mailbox.wake()
+  }
+
+  private func cancelReads() {
+    for read in lock.withLock({ reads.compactMap { cancellations[$0] } }) { read.cancel() }
   }
 
   /// Hears when the script begins to wait for news and when it goes on. On the Lua thread; set before the script runs.
@@ -63,7 +70,7 @@ public final class Bridge: @unchecked Sendable {
       throw .bridge(.mailboxFull, "too many calls wait for their answers to be polled", isRetryable: true)
     }
     lastCall += 1
-    let ticket = isLong ? longTicket(places) : CallTicket(id: lastCall, mailbox: mailbox, places: places)
+    let ticket = makeTicket(try? action.get(), places)
     switch action {
     case .failure(let error): ticket.fail(error)
     case .success where isLong && hasInterrupt:
@@ -76,17 +83,26 @@ public final class Bridge: @unchecked Sendable {
     return ticket.id
   }
 
-  /// The ticket of a call that can be given up.
-  private func longTicket(_ places: Int) -> CallTicket {
-    lock.withLock { cancellations[lastCall] = Cancellation() }
+  /// The ticket of the last call. That of one that can be given up takes note of it.
+  private func makeTicket(_ action: Action?, _ places: Int) -> CallTicket {
+    guard let action, action.canBeGivenUp else { return CallTicket(id: lastCall, mailbox: mailbox, places: places) }
+    lock.withLock {
+      cancellations[lastCall] = Cancellation()
+      if action.onlyReads { reads.insert(lastCall) }
+    }
     return CallTicket(id: lastCall, mailbox: mailbox, places: places) { [weak self] id in
-      self?.lock.withLock { _ = self?.cancellations.removeValue(forKey: id) }
+      self?.lock.withLock {
+        _ = self?.cancellations.removeValue(forKey: id)
+        _ = self?.reads.remove(id)
+      }
     }
   }
 
+  private func cancellation(of id: Int64) -> Cancellation? { lock.withLock { cancellations[id] } }
+
   /// Asks to give up a call. It is answered all the same: a sync with STOPPED, other calls with an error. Nothing happens when
   /// it has ended, or is too short to be given up.
-  func cancel(_ id: Int64) { lock.withLock { cancellations[id] }?.cancel() }
+  func cancel(_ id: Int64) { cancellation(of: id)?.cancel() }
 
   /// The action of these names, by its bytes when it was used before: no text is made for each call.
   private func find(_ service: UnsafeRawBufferPointer, _ name: UnsafeRawBufferPointer) throws(BridgeError) -> Action {
@@ -105,15 +121,17 @@ public final class Bridge: @unchecked Sendable {
     do {
       var call = try ActionCall(action, text: arguments)
       call.wantsRecords = wantsRecords
-      if action.isLong {
-        call.cancellation = lock.withLock { cancellations[ticket.id] }
+      if action.canBeGivenUp {
+        call.cancellation = cancellation(of: ticket.id)
         if call.cancellation?.isCancelled == true {
           throw BridgeError.bridge(.cancelled, "the call was cancelled before it began")
         }
       }
       switch action {
-      case .smartStore(.observe): try host.observe(call) { ticket.update($0) }
+      case .smartStore(.observe): try lanes.lending { try host.observe(call) { ticket.update($0) } }
       case .keyValue(let action): ticket.succeed(try host.keyValue(action, call))
+      case .smartStore(let action) where action.isQuery:
+        ticket.succeed(try lanes.lending { try host.smartStore(action, call) })
       case .smartStore(let action): ticket.succeed(try host.smartStore(action, call))
       case .mobileSync(let action):
         if let payload = try host.mobileSync(action, call, onUpdate: { ticket.update($0) }) { ticket.succeed(payload) }
@@ -175,7 +193,8 @@ public final class Bridge: @unchecked Sendable {
     }
   }
 
-  /// Drops what waits for the script, lets accepted store calls finish, then shuts the host down. Safe twice.
+  /// Drops what waits for the script, gives up what only reads, lets other store calls that were accepted finish, then shuts the
+  /// host down. Safe twice.
   ///
   /// For programs that use the bridge without a Lua state; a state closes its own.
   public func close() {
@@ -186,6 +205,8 @@ public final class Bridge: @unchecked Sendable {
     guard isFirst else { return }
     mailbox.close()
     script.close()
+    cancelReads()
+    for call in lock.withLock({ Array(cancellations.values) }) { call.close() }
     lanes.close()
     host.shutdown()
   }

@@ -1,9 +1,9 @@
-/// Whether a script has given up one of its calls. Any thread.
+/// Whether a script has given up one of its calls, or waits for it to end because the bridge closes. Any thread.
 public final class Cancellation: @unchecked Sendable {
   // Touched only with `lock` held.
   private let lock = Lock()
-  private var hasFired = false
-  private var action: (@Sendable () -> Void)?
+  private var hasFired = false, isClosing = false
+  private var action: (@Sendable () -> Void)?, closingAction: (@Sendable () -> Void)?
 
   init() {}
 
@@ -18,12 +18,31 @@ public final class Cancellation: @unchecked Sendable {
     if isLate { action() }
   }
 
+  /// Sets what keeps a call that writes from holding up the bridge's end: it is to be carried out all the same, if it takes no
+  /// unusual time. Runs as for ``onCancel(_:)``.
+  public func onClosing(_ action: @escaping @Sendable () -> Void) {
+    let isLate = lock.withLock { () -> Bool in
+      if !isClosing { closingAction = action }
+      return isClosing
+    }
+    if isLate { action() }
+  }
+
   func cancel() {
     let action = lock.withLock { () -> (@Sendable () -> Void)? in
       guard !hasFired else { return nil }
       hasFired = true
       defer { self.action = nil }
       return self.action
+    }
+    action?()
+  }
+
+  func close() {
+    let action = lock.withLock { () -> (@Sendable () -> Void)? in
+      isClosing = true
+      defer { closingAction = nil }
+      return closingAction
     }
     action?()
   }

@@ -30,6 +30,7 @@ package final class Lanes: @unchecked Sendable {
   private var held = Queue<Entry>()  // behind a job that runs alone, that one included
   private var alone: Job?  // waits for a thread
   private var running = 0, isAloneRunning = false, isClosed = false
+  private var lending = 0  // jobs that do not count as taking a thread
   private var threads: [pthread_t] = []
   private var sleeping = 0
 
@@ -46,6 +47,17 @@ package final class Lanes: @unchecked Sendable {
       admit()
       provideThreads()
     }
+  }
+
+  /// Runs the part of a job that may take any time. Meanwhile there may be a thread more, so that however many stores have such
+  /// a job, the others go on.
+  package func lending<T>(_ body: () throws -> T) rethrows -> T {
+    lock.withLock {
+      lending += 1
+      provideThreads()
+    }
+    defer { lock.withLock { lending -= 1 } }
+    return try body()
   }
 
   /// Waits until all jobs have run, then ends the threads. Not from a job. Safe twice.
@@ -92,7 +104,7 @@ package final class Lanes: @unchecked Sendable {
     guard !ready.isEmpty || alone != nil else { return }
     if sleeping > 0 {
       if isClosed { lock.broadcast() } else { lock.signal() }  // `close` sleeps on the same condition
-    } else if threads.count < threadLimit {
+    } else if threads.count < threadLimit + lending {
       startThread()
     }
   }

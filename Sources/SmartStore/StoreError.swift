@@ -9,7 +9,7 @@ public struct StoreError: Error, Sendable, Equatable, CustomStringConvertible {
   public enum Code: String, CaseIterable, Sendable {
     case noSuchSoup, invalidSoupName, invalidIndexSpec, pathNotIndexed
     case missingExternalId, ambiguousExternalId, noSuchEntry, invalidEntry
-    case invalidQuerySpec, invalidSmartSql, notReadOnly, noSuchCursor, tooManyCursors
+    case invalidQuerySpec, invalidSmartSql, notReadOnly, queryLimit, cancelled, noSuchCursor, tooManyCursors
     case invalidStoreName, invalidKey, cannotOpenStore, notADatabase, newerSchema, storeClosed
     case keyRequired, wrongKey, notEncrypted, encryptionUnavailable, storeInUse
     case leaseLost, invalidConfiguration, sqlite
@@ -27,8 +27,8 @@ public struct StoreError: Error, Sendable, Equatable, CustomStringConvertible {
     self.message = message
   }
 
-  /// True when the same call, unchanged, may succeed later: another process holds the file.
-  public var isRetryable: Bool { sqliteCode.map { [5, 6].contains($0 & 0xff) } ?? false }
+  /// True when the same call, unchanged, may succeed later: another process holds the file, or the call was given up.
+  public var isRetryable: Bool { code == .cancelled || sqliteCode.map { [5, 6].contains($0 & 0xff) } ?? false }
 
   public var description: String { message }
 

@@ -15,6 +15,20 @@ enum Tuning {
   static let readers = 4
   /// Records announced by a server from which a first load builds its indexes afterwards: below, there is nothing to gain.
   static let deferIndexesFrom = 20_000
+  /// Of those, smart queries have this many at most: they may take any time, and other calls are to find a reader meanwhile.
+  static let smartReaders = readers - 1
+  /// What SQLite allows a query, which may come from anywhere. Bytes of a value: more than an entry may have.
+  static let queryValueBytes = 256 << 20
+  /// Bytes of smart SQL, levels of its expressions (SQLite's own default), instructions it is compiled to, bytes of a LIKE
+  /// pattern: far beyond what a person or a program writes; each bounds time in which a query cannot be interrupted.
+  static let querySqlBytes = 1_000_000
+  static let queryExpressionDepth = 1000
+  static let queryInstructions = 1_000_000
+  static let queryLikePatternBytes = 1000
+  /// Looks, one in a thousand steps, after which a query that is to end soon ends: half a second of work.
+  static let looksOfHurriedQuery = 10_000
+  /// Bytes of a page: a query without end and with a huge page size would take all memory there is.
+  static let pageBytes = 512 << 20
   /// Open cursors a store. A cursor is a few hundred bytes; a script that never closes one is told before memory is.
   static let maximumCursors = 10_000
   /// Rows a cursor remembers the number of: pages beside one are found at once, others from the nearest.
@@ -23,6 +37,9 @@ enum Tuning {
   static let markBytes = 400
   /// Shapes of queries whose statements a connection keeps prepared: a script has a few.
   static let queryPlans = 32
+  /// Sets of changed columns that a soup's writer keeps an UPDATE prepared for. Records of a server mostly change a few columns
+  /// together; 20 columns that change by chance make a million sets, and 20,000 of them took 214 MB. Another set costs 29 us.
+  static let updateStatements = 64
   /// Bytes a page is given room for before its first row, if the one before was as large: what is larger grows.
   static let reservedPageBytes = 4 << 20
   /// Rows a page of a query when the spec names no size (as in the plug-ins).

@@ -1,3 +1,4 @@
+import Database
 import FoundationEssentials
 import Glibc
 import JSON
@@ -59,5 +60,14 @@ extension Store {
   /// The rows of smart SQL as JSON text.
   package func rows(_ smartSql: String, _ arguments: [JSONValue] = [], pageSize: Int = 1000) throws -> String {
     String(decoding: try query(.smart(smartSql, arguments: arguments, pageSize: pageSize)), as: UTF8.self)
+  }
+}
+
+extension Store {
+  /// Runs SQL on a connection of its own, as `sqlite3` on the file would.
+  package func executeBehindItsBack(_ sql: String) throws {
+    let connection = try Connection(store: path, mode: .readWrite)
+    defer { connection.close() }
+    try connection.execute(sql)
   }
 }

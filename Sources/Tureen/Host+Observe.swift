@@ -17,7 +17,8 @@ extension Host {
         if let name = call.value("soupName")?.stringValue {
           try store.observe(soups: [name], onNews: onNews, onEnd: onEnd)
         } else {
-          try store.observe(query: QuerySpec(call.object("querySpec")), onNews: onNews, onEnd: onEnd)
+          try store.observe(
+            query: QuerySpec(call.object("querySpec")), cancellation: Host.query(of: call), onNews: onNews, onEnd: onEnd)
         }
       return Observers.Entry(observer: observer, end: { onUpdate(.finished(JSONValue.null.serialized())) })
     }

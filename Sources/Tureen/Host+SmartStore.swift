@@ -76,7 +76,7 @@ extension Host {
       if call.value("entryIds") != nil {
         try store.remove(try ids(call), from: name)
       } else {
-        try store.removeEntries(matching: QuerySpec(call.object("querySpec")), from: name)
+        try store.removeEntries(matching: QuerySpec(call.object("querySpec")), from: name, cancellation: Host.query(of: call))
       }
       return Host.ok
     }
@@ -100,7 +100,8 @@ extension Host {
       return Host.ok
     case .moveCursorToPageIndex:
       return try store.moveCursor(
-        call.integer("cursorId"), toPageIndex: call.integer("index"), asRecords: call.wantsRecords)
+        call.integer("cursorId"), toPageIndex: call.integer("index"), asRecords: call.wantsRecords,
+        cancellation: Host.query(of: call))
     default:
       let spec = try QuerySpec(call.object("querySpec"))
       guard (action == .runSmartQuery) == (spec.kind == .smart) else {
@@ -110,7 +111,16 @@ extension Host {
         throw StoreError(.invalidQuerySpec, message)
       }
       return try store.openCursor(
-        spec, soup: action == .querySoup ? call.string("soupName") : nil, asRecords: call.wantsRecords)
+        spec, soup: action == .querySoup ? call.string("soupName") : nil, asRecords: call.wantsRecords,
+        cancellation: Host.query(of: call))
     }
+  }
+
+  /// Ends the query of a call that the script gives up.
+  static func query(of call: ActionCall) -> QueryCancellation {
+    let query = QueryCancellation()
+    call.cancellation?.onCancel { query.cancel() }
+    call.cancellation?.onClosing { query.endSoon() }
+    return query
   }
 }

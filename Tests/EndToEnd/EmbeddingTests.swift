@@ -51,6 +51,13 @@ struct EmbeddingTests {
     #expect(ended.output == "done\n")
   }
 
+  @Test func cProgram_endlessQueries_giveWayToCancelCloseAndOtherCalls() async throws {
+    let place = try Workplace()
+    let ended = try await place.run(try await compile("endless_query", place), [place.home])
+    #expect(ended.status == 0, "\(ended.errors)")
+    #expect(ended.output == "done\n" && ended.errors == "")
+  }
+
   @Test func close_whileASyncWaitsForItsServer_returnsAndAnswersTheCall() async throws {
     let place = try Workplace()
     let org = try PagedOrg(holdsFrom: 2)

@@ -212,7 +212,7 @@ tests.test_writing_is_refused_in_every_disguise = company(function()
     local value, err = tureen.await(smartstore.runSmartQuery, smartstore.buildSmartQuerySpec(sql))
     same(value, nil, sql)
     same(err.domain, "smartstore", sql)
-    assert(err.code == "notReadOnly" or err.code == "sqlite", sql .. ": " .. err.code)
+    assert(err.code == "notReadOnly" or err.code == "invalidSmartSql", sql .. ": " .. err.code)
   end
   local spec = smartstore.buildSmartQuerySpec("delete from {employees}")
   same(fails("smartstore/notReadOnly", "runSmartQuery", spec).message, "Only SELECT are supported")

@@ -131,7 +131,7 @@ tests.test_unknown_soup_is_an_error_everywhere = case(function()
   fails("smartstore/noSuchSoup", "removeFromSoup", "nowhere", all)
   fails("smartstore/noSuchSoup", "querySoup", "nowhere", all)
   local spec = smartstore.buildSmartQuerySpec("select 1 from {nowhere}")
-  same(fails("smartstore/invalidSmartSql", "runSmartQuery", spec).message, "Unknown soup nowhere at character 14")
+  same(fails("smartstore/noSuchSoup", "runSmartQuery", spec).message, "Unknown soup nowhere at character 14")
 end)
 
 tests.test_database_size_grows = case(function()

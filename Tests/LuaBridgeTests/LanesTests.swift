@@ -34,6 +34,16 @@ import Testing
     lanes.close()
   }
 
+  /// However many stores have a job that takes for ever, there is a thread for the next one.
+  @Test func lending_allThreads_leavesOneForOthers() {
+    let lanes = Lanes(threadLimit: 2), release = DispatchSemaphore(value: 0), done = DispatchSemaphore(value: 0)
+    for name in ["a", "b", "c"] { lanes.submit(store(name)) { lanes.lending { release.wait() } } }
+    lanes.submit(store("d")) { done.signal() }
+    done.wait()
+    for _ in 0..<3 { release.signal() }
+    lanes.close()
+  }
+
   @Test func submit_withoutStore_runsAlone() {
     let lanes = Lanes(threadLimit: 4)
     let log = Log()

@@ -176,7 +176,7 @@ struct ChangeFeedTests {
   @Test func observe_wrongQueries_areRefused() throws {
     let store = try TemporaryStore(soup: "s", [.string("k")])
     for (text, expected) in [
-      ("SELECT {x:k} FROM {x}", StoreError.Code.invalidSmartSql), ("SELEC {s:k}", .sqlite), ("DELETE FROM {s}", .notReadOnly),
+      ("SELECT {x:k} FROM {x}", StoreError.Code.noSuchSoup), ("SELEC {s:k}", .invalidSmartSql), ("DELETE FROM {s}", .notReadOnly),
     ] {
       #expect(code { _ = try store.store.observe(query: .smart(text), onNews: { _ in }) } == expected)
     }

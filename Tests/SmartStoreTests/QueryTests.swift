@@ -22,6 +22,8 @@ struct QueryTests {
   @Test(arguments: [
     (#"{"queryType":"exact","indexPath":"Name","matchKey":"Robot"}"#, "C"),
     (#"{"queryType":"exact","indexPath":"Name","matchKey":"robot"}"#, ""),
+    (#"{"queryType":"exact","indexPath":"Name"}"#, ""), (#"{"queryType":"exact","indexPath":"n","matchKey":null}"#, ""),
+    (#"{"queryType":"exact","indexPath":"never.there","orderPath":"Name"}"#, ""),
     (#"{"queryType":"exact","indexPath":"Name","matchKey":"Robot "}"#, ""),
     (#"{"queryType":"exact","indexPath":"_soupEntryId","matchKey":"3"}"#, "C"),
     (#"{"queryType":"exact","indexPath":"n","matchKey":"100"}"#, "C"),
@@ -65,7 +67,6 @@ struct QueryTests {
   @Test(arguments: [
     ("{}", "queryType"), (#"{"queryType":null}"#, "queryType"), (#"{"queryType":"all"}"#, "queryType"),
     (#"{"queryType":"exact","matchKey":"a"}"#, "indexPath"),
-    (#"{"queryType":"exact","indexPath":"a","matchKey":null}"#, "matchKey"),
     (#"{"queryType":"like","indexPath":"a"}"#, "likeKey"), (#"{"queryType":"like","likeKey":"a"}"#, "indexPath"),
     (#"{"queryType":"range","beginKey":1}"#, "indexPath"), (#"{"queryType":"range","order":"up"}"#, "order"),
     (#"{"queryType":"range","pageSize":0}"#, "pageSize"), (#"{"queryType":"range","pageSize":-5}"#, "pageSize"),

@@ -169,7 +169,7 @@ struct UpsertTests {
     #expect(try store.count(of: "s") == 13)
     try store.removeEntries(matching: .smart("SELECT {s:_soupEntryId} FROM {s} WHERE {s:a} > 'k30'", pageSize: 100), from: "s")
     #expect(try store.rows("SELECT {s:a} FROM {s} ORDER BY 1 DESC", pageSize: 1) == #"[["k30"]]"#)
-    #expect(code { try store.removeEntries(matching: .smart("SELECT {s:a} FROM {s}"), from: "s") } == .sqlite)
+    #expect(code { try store.removeEntries(matching: .smart("SELECT {s:a} FROM {s}"), from: "s") } == .invalidSmartSql)
     #expect(code { try store.removeEntries(matching: .smart("DELETE FROM {s}"), from: "s") } == .notReadOnly)
   }
 }

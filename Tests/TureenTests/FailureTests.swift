@@ -106,7 +106,7 @@ import Tureen
       runner.noted("error") == [
         ["smartstore", "noSuchSoup", "Soup: nowhere does not exist"],
         ["smartstore", "noSuchSoup", "Soup: nowhere does not exist"],
-        ["smartstore", "invalidSmartSql", "Unknown soup nowhere at character 14"],
+        ["smartstore", "noSuchSoup", "Unknown soup nowhere at character 14"],
       ])
     await runner.server.stop()
   }

@@ -161,7 +161,7 @@ import Tureen
     let source = " com.salesforce.smartstore:pgObserve"
     #expect(
       runner.noted("error") == [
-        .string("smartstore/noSuchSoup" + source), .string("smartstore/invalidSmartSql" + source),
+        .string("smartstore/noSuchSoup" + source), .string("smartstore/noSuchSoup" + source),
         .string("smartstore/invalidQuerySpec" + source),
       ])
     #expect(

@@ -14,11 +14,11 @@
 ---@class tureen.QuerySpec
 ---@field queryType "exact"|"range"|"like"|"match"|"smart"  which of the keys count
 ---@field indexPath string?  the path that is filtered on; for match it may be missing
----@field matchKey any  exact: the value; match: the full-text expression
+---@field matchKey any  exact: the value, without which nothing is found; match: the full-text expression
 ---@field likeKey string?  with % and _ as wild cards
 ---@field beginKey any  range: the first value; missing: no bound
 ---@field endKey any  range: the last value; missing: no bound
----@field smartSql string?  SQL over {soup}, {soup:path} and {soup:_soup}
+---@field smartSql string?  one SELECT over {soup}, {soup:path} and {soup:_soup}; a comment or a semicolon may follow it
 ---@field args any  a list: values for the ? of smartSql
 ---@field orderPath string?  the path to sort by
 ---@field order ("ascending"|"descending")?
@@ -289,7 +289,7 @@ function tureen.after(ms, fn) end
 ---@return tureen.Error err  nil when it went well
 function tureen.waitEvent(name, filter, ms) end
 
---- Gives up a call: a sync stops, a request is broken off; it is answered all the same.
+--- Gives up a call: a sync stops, a request is broken off, a query ends; it is answered all the same.
 ---@param id integer?  what the function that made the call returned; nil, of a call that was refused, does nothing
 function tureen.cancel(id) end
 
@@ -1186,7 +1186,7 @@ function smartstore.closeObserver(observer, success, failure) end
 ---@overload fun(storeConfig: boolean|tureen.StoreConfig, success: (fun(bytes: integer): any)?, failure: tureen.Failure?): integer?
 function smartstore.getDatabaseSize(success, failure) end
 
---- Removes a store with all its soups.
+--- Removes a store with all its soups. One that another process has open is not removed.
 ---@param success (fun(done: boolean): any)?
 ---@param failure tureen.Failure?
 ---@return integer? id  for tureen.cancel

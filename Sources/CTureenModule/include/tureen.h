@@ -67,7 +67,7 @@ int tureen_open(const char *options, tureen **out, char **error);
 
 /* Closes a host: refuses new calls, stops its syncs at their next page, closes stores and connections, waits for all of it,
  * and answers every call that is still open with the error bridge/closed, on this thread, before it returns. Always returns:
- * requests on their way are broken off.
+ * requests on their way are broken off, and queries that run are ended.
  *
  * From inside a callback it does the same at once; the tureen_poll around it then returns. While another thread is in
  * tureen_poll, it waits until the callback that runs there has returned. A second call does nothing; on another thread it waits
@@ -106,8 +106,8 @@ int tureen_poll(tureen *t, int timeout_ms);
 int64_t tureen_exec(tureen *t, const char *service, const char *action, const char *arguments, tureen_on_answer answer,
                     void *user, char **error);
 
-/* Gives up a call as far as that can be done: a sync stops at its next page, a request is broken off. It is answered all the
- * same. Ids of calls that have ended are fine. Returns TUREEN_OK, TUREEN_CLOSED or TUREEN_MISUSE. */
+/* Gives up a call as far as that can be done: a sync stops at its next page, a request is broken off, a query of a store ends
+ * with smartstore/cancelled. It is answered all the same. Ids of calls that have ended are fine. Returns TUREEN_OK, TUREEN_CLOSED or TUREEN_MISUSE. */
 int tureen_cancel(tureen *t, int64_t call);
 
 /* How many calls will still be answered; observers (pgObserve) that are open count. TUREEN_CLOSED, TUREEN_MISUSE. */

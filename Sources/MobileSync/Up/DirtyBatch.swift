@@ -73,10 +73,12 @@ final class DirtyBatch: Sendable {
   func stamp(_ i: Int) -> Int64? { string(i, Plan.Field.date).flatMap { TimeStamp.milliseconds($0) } }
 
   func flags(_ i: Int) -> LocalFlags {
-    func flag(_ field: Int) -> Bool { value(i, field).kind == .true }
-    return LocalFlags(
-      isLocal: flag(Plan.Field.local), isCreated: flag(Plan.Field.created), isUpdated: flag(Plan.Field.updated),
-      isDeleted: flag(Plan.Field.deleted))
+    text.withUnsafeBytes { bytes in
+      func flag(_ field: Int) -> Bool { value(i, field).isFlagSet(in: bytes) }
+      return LocalFlags(
+        isLocal: flag(Plan.Field.local), isCreated: flag(Plan.Field.created), isUpdated: flag(Plan.Field.updated),
+        isDeleted: flag(Plan.Field.deleted))
+    }
   }
 
   func action(_ i: Int) -> UploadAction { flags(i).action(hasExternalId: hasExternalId(i)) }

@@ -28,16 +28,18 @@ extension Store {
   /// After commits to its soups a reader runs the query, soon but not before the commit's caller goes on; several commits are
   /// looked at as one. Each look costs what the query costs. Beyond 10,000 rows, 8 MB or a few hundred milliseconds of work
   /// nothing is compared, and every change of the soups is told.
-  /// - Throws: ``StoreError`` `.invalidQuerySpec` for a query of another kind, `.invalidSmartSql`, `.notReadOnly`,
-  ///   `.storeClosed`.
+  /// - Parameter cancellation: Ends the first look, which the call waits for.
+  /// - Throws: ``StoreError`` `.invalidQuerySpec` for a query of another kind, `.invalidSmartSql`, `.noSuchSoup`, `.notReadOnly`,
+  ///   `.queryLimit`, `.cancelled`, `.storeClosed`.
   public func observe(
-    query spec: QuerySpec, onNews: @escaping ChangeObserver.News, onEnd: @escaping @Sendable () -> Void = {}
+    query spec: QuerySpec, cancellation: QueryCancellation = QueryCancellation(), onNews: @escaping ChangeObserver.News,
+    onEnd: @escaping @Sendable () -> Void = {}
   ) throws -> ChangeObserver {
     guard spec.kind == .smart, let smartSql = spec.smartSql else {
       throw StoreError(.invalidQuerySpec, "only smart queries can be watched; for one soup give its name")
     }
     // A first page of one row: every mistake in the query comes out here and not never.
-    _ = try query(.smart(smartSql, arguments: spec.arguments, pageSize: 1))
+    _ = try query(.smart(smartSql, arguments: spec.arguments, pageSize: 1), cancellation: cancellation)
     let names = try readBlocking { try $0.soupNames(inSmartSql: smartSql) }
     let outer = ChangeInbox(soupNames: names, onNews: { inbox in onNews { inbox.take() } }, onEnd: onEnd)
     let watch = QueryWatch(spec, in: self, telling: outer)

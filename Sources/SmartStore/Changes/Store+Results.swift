@@ -18,7 +18,7 @@ extension Store {
     continuation.yield()
     return signals.map { [self] _ -> [JSONValue] in
       _ = observer.take()
-      let text = try await read { try $0.query(spec, soup: nil, pageIndex: 0).text }
+      let text = try await readSmart { try $0.query(spec, soup: nil, pageIndex: 0).text }
       return try JSONValue(parsing: text).arrayValue ?? []
     }
   }

@@ -63,7 +63,8 @@ extension QuerySpec {
   func bindings(_ type: IndexType?) -> [SQLValue] {
     switch kind {
     case .smart: arguments.map { QuerySpec.value($0, nil) }
-    case .exact: [matchKey].compactMap { $0 }.map { QuerySpec.value($0, type) }
+    // Nothing equals NULL.
+    case .exact: [matchKey.map { QuerySpec.value($0, type) } ?? .null]
     case .like: [likeKey].compactMap { $0 }.map { .text($0) }
     case .range: [beginKey, endKey].compactMap { $0 }.map { QuerySpec.value($0, type) }
     case .match: []

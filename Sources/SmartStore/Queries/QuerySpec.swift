@@ -8,6 +8,7 @@ public struct QuerySpec: Sendable, Equatable {
 
   public var kind: Kind
   public var indexPath: String?
+  /// What an exact query looks for; without one it finds nothing. The expression of a match query.
   public var matchKey: JSONValue?
   public var likeKey: String?
   public var beginKey: JSONValue?
@@ -72,7 +73,6 @@ public struct QuerySpec: Sendable, Equatable {
       guard smartSql != nil else { throw QuerySpec.invalid("smartSql", "is missing") }
     case .exact:
       guard indexPath != nil else { throw QuerySpec.invalid("indexPath", "is missing") }
-      guard matchKey != nil else { throw QuerySpec.invalid("matchKey", "is missing") }
     case .like:
       guard indexPath != nil else { throw QuerySpec.invalid("indexPath", "is missing") }
       guard likeKey != nil else { throw QuerySpec.invalid("likeKey", "is missing") }

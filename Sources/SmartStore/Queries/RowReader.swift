@@ -125,7 +125,7 @@ extension RowReader {
         defer { row.reset() }
         guard try row.step() else { continue }
         if result == nil { result = RowText(row, columns: columns, form: form, capacity: plan.pageBytes) }
-        result?.append(row)
+        try result?.append(row)
         note(id)
       }
       return result?.page(isLast: isLast) ?? .empty(form, isLast: isLast)
@@ -135,7 +135,7 @@ extension RowReader {
       count += 1
       guard count <= limit else { return }
       if result == nil { result = RowText(row, columns: columns, form: form, capacity: plan.pageBytes) }
-      result?.append(row)
+      try result?.append(row)
       note(row.int64(columns))
     }
     return result?.page(isLast: count < wanted) ?? .empty(form, isLast: true)

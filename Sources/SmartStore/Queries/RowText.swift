@@ -32,6 +32,8 @@ struct PageForm {
   /// Stands before the array: whoever adds something to a page adds it behind, where nothing has to be moved.
   var head = ""
   var row: Row
+  /// Bytes it may have.
+  var limit = Tuning.pageBytes
 }
 
 /// Builds a page as text, row by row. Stored entries are spliced in as they are, never parsed.
@@ -41,6 +43,7 @@ struct RowText {
   private(set) var rows = 0
   private let columns: Int32
   private let row: PageForm.Row
+  private let limit: Int
   /// Columns that hold entries: by their name.
   private let isEntry: [Bool]
 
@@ -50,6 +53,7 @@ struct RowText {
   init(_ statement: Statement, columns: Int32, form: PageForm, capacity: Int = 0) {
     self.columns = columns
     row = form.row
+    limit = form.limit
     text.reserveCapacity(capacity)
     text.append(contentsOf: form.head.utf8)
     text.append(0x5b)
@@ -62,7 +66,11 @@ struct RowText {
       }
   }
 
-  mutating func append(_ statement: Statement) {
+  /// - Throws: ``StoreError`` `.queryLimit` when the page gets too large.
+  mutating func append(_ statement: Statement) throws {
+    guard text.count <= limit else {
+      throw StoreError(.queryLimit, "a page of \(rows) rows has more than \(limit) bytes; ask for fewer rows with 'pageSize'")
+    }
     if rows > 0 { text.append(0x2c) }
     rows += 1
     switch row {

@@ -1,21 +1,28 @@
 /// Turns smart SQL into SQL: `{soup}` and `{soup:path}` become tables, columns and expressions.
 ///
 /// One pass from left to right that understands strings, quoted names and comments. References inside a string stay text,
-/// except in the string behind `MATCH`, where column filters of full-text queries stand.
+/// except in the string behind `MATCH`, where column filters of full-text queries stand. A semicolon behind the statement goes.
 /// - Note: Source: Mobile SDK, `SmartSqlHelper`; same results on everything its tests convert.
 struct SmartSql {
   private let text: [UInt8]
   private let soup: (String) throws -> Soup?
   private var out: [UInt8] = []
   private var i = 0
+  /// Where the output ended when the statement did: nothing but blanks and comments may follow.
+  private var end: Int?
 
   /// - Parameter soup: Finds a soup by name, nil when there is none.
-  /// - Throws: ``StoreError`` `.invalidSmartSql`, `.notReadOnly`.
+  /// - Throws: ``StoreError`` `.invalidSmartSql`, `.noSuchSoup`, `.notReadOnly`, `.queryLimit`.
   static func convert(_ smartSql: String, soup: @escaping (String) throws -> Soup?) throws -> String {
+    guard smartSql.utf8.count <= Tuning.querySqlBytes else {
+      throw StoreError(
+        .queryLimit, "the smart SQL has \(smartSql.utf8.count) bytes; at most \(Tuning.querySqlBytes). Values belong into 'args'")
+    }
     var converter = SmartSql(text: Array(smartSql.utf8), soup: soup)
     guard !converter.text.contains(0) else { throw StoreError(.invalidSmartSql, "smart SQL holds a zero byte") }
     try converter.refuseWrites()
     while converter.i < converter.text.count { try converter.step() }
+    if let end = converter.end { converter.out.removeSubrange(end...) }
     return String(decoding: converter.out, as: UTF8.self)
   }
 
@@ -26,7 +33,7 @@ struct SmartSql {
 
   /// A clear word for the likeliest mistakes. What really keeps queries from writing is SQLite's own authorizer.
   private func refuseWrites() throws {
-    let start = text.drop { $0 == 0x20 || ($0 >= 0x09 && $0 <= 0x0d) }
+    let start = text[(SmartSql.startOfStatement(text))...]
     let word = String(decoding: start.prefix { $0 | 0x20 >= 0x61 && $0 | 0x20 <= 0x7a }, as: UTF8.self).lowercased()
     let writing: Set = [
       "insert", "update", "delete", "replace", "create", "drop", "alter", "pragma", "attach", "detach", "vacuum", "reindex",
@@ -35,13 +42,43 @@ struct SmartSql {
     guard !writing.contains(word) else { throw StoreError(.notReadOnly, "Only SELECT are supported") }
   }
 
+  /// The position of the first byte that is neither a blank nor in a comment.
+  private static func startOfStatement(_ text: [UInt8]) -> Int {
+    var skipper = SmartSql(text: text, soup: { _ in nil })
+    while skipper.i < text.count {
+      switch text[skipper.i] {
+      case 0x20, 0x09...0x0d: skipper.i += 1
+      case 0x2d where skipper.next == 0x2d: skipper.copyLine()
+      case 0x2f where skipper.next == 0x2a: skipper.copyBlockComment()
+      default: return skipper.i
+      }
+    }
+    return text.count
+  }
+
   private mutating func step() throws {
+    switch text[i] {
+    case 0x20, 0x09...0x0d:
+      out.append(text[i])
+      i += 1
+    case 0x2d where next == 0x2d: copyLine()
+    case 0x2f where next == 0x2a: copyBlockComment()
+    case 0x3b:
+      end = end ?? out.count
+      i += 1
+    default:
+      guard end == nil else {
+        throw StoreError(.invalidSmartSql, "smart SQL holds more than one statement; a second one begins at character \(character(i))")
+      }
+      try stepInStatement()
+    }
+  }
+
+  private mutating func stepInStatement() throws {
     switch text[i] {
     case 0x27: try string()
     case 0x22, 0x60: copy(until: text[i])
     case 0x5b: copy(until: 0x5d)
-    case 0x2d where next == 0x2d: copyLine()
-    case 0x2f where next == 0x2a: copyBlockComment()
     case 0x7b: try reference()
     default:
       out.append(text[i])
@@ -128,7 +165,7 @@ struct SmartSql {
     let inner = String(decoding: text[(i + 1)..<close], as: UTF8.self)
     let parts = inner.split(separator: ":", omittingEmptySubsequences: false).map(String.init)
     guard let soup = try soup(parts[0]) else {
-      throw StoreError(.invalidSmartSql, "Unknown soup \(parts[0]) at character \(character(i))")
+      throw StoreError(.noSuchSoup, "Unknown soup \(parts[0]) at character \(character(i))")
     }
     guard parts.count <= 2 else {
       throw StoreError(.invalidSmartSql, "Invalid soup/path reference {\(inner)} at character \(character(i))")

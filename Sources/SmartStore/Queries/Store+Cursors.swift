@@ -8,10 +8,14 @@ extension Store {
   ///   - soup: The soup of a query that is no smart query.
   ///   - asRecords: Entries are read field by field, by someone who sees for himself whether they are JSON. A page of entries
   ///     then ends with `entryLengths`, the bytes of each in the text.
+  ///   - cancellation: Ends the query while it runs or waits for its turn. Closing the store does, too.
   /// - Returns: JSON text `{currentPageOrderedEntries, cursorId, currentPageIndex, pageSize, totalEntries, totalPages}`.
-  /// - Throws: ``StoreError`` `.noSuchSoup`, `.invalidSmartSql`, `.notReadOnly`, `.tooManyCursors`, `.sqlite`.
-  public func openCursor(_ spec: QuerySpec, soup: String?, asRecords: Bool = false) throws -> [UInt8] {
-    let (page, total, marks) = try readBlocking { snapshot in
+  /// - Throws: ``StoreError`` `.noSuchSoup`, `.invalidSmartSql`, `.notReadOnly`, `.queryLimit`, `.cancelled`,
+  ///   `.tooManyCursors`, `.sqlite`.
+  public func openCursor(
+    _ spec: QuerySpec, soup: String?, asRecords: Bool = false, cancellation: QueryCancellation = QueryCancellation()
+  ) throws -> [UInt8] {
+    let (page, total, marks) = try readBlocking(for: cancellation, isSmart: spec.kind == .smart) { snapshot in
       var marks: PageMarks? = PageMarks()
       let page = try snapshot.page(0, of: spec, soup: soup, head: Store.cursorHead, asRecords: asRecords, marks: &marks)
       // What fits on a page needs no counting.
@@ -31,13 +35,16 @@ extension Store {
   /// the page.
   /// - Parameters:
   ///   - index: Counts from 0; moved into the range of pages the cursor has.
-  ///   - asRecords: As for ``openCursor(_:soup:asRecords:)``.
+  ///   - asRecords, cancellation: As for ``openCursor(_:soup:asRecords:cancellation:)``.
   /// - Throws: ``StoreError`` `.noSuchCursor`, and what the query throws.
-  public func moveCursor(_ id: Int64, toPageIndex index: Int64, asRecords: Bool = false) throws -> [UInt8] {
+  public func moveCursor(
+    _ id: Int64, toPageIndex index: Int64, asRecords: Bool = false, cancellation: QueryCancellation = QueryCancellation()
+  ) throws -> [UInt8] {
     let cursor = try cursors.find(id)
     let page = Int(min(max(0, index), Int64(max(0, cursor.totalPages - 1))))
     var marks = cursor.marks
-    let result = try readBlocking(on: marks.view?.reader) { snapshot in
+    let isSmart = cursor.spec.kind == .smart
+    let result = try readBlocking(on: marks.view?.reader, for: cancellation, isSmart: isSmart) { snapshot in
       marks.begin(try snapshot.view())
       var known: PageMarks? = marks
       defer { marks = known ?? marks }
@@ -53,13 +60,19 @@ extension Store {
 
   /// One page of a query without a cursor.
   /// - Returns: JSON text of an array: entries, or rows as arrays.
-  public func query(_ spec: QuerySpec, soup: String? = nil, pageIndex: Int = 0) throws -> [UInt8] {
-    try readBlocking { try $0.query(spec, soup: soup, pageIndex: pageIndex).text }
+  public func query(
+    _ spec: QuerySpec, soup: String? = nil, pageIndex: Int = 0, cancellation: QueryCancellation = QueryCancellation()
+  ) throws -> [UInt8] {
+    try readBlocking(for: cancellation, isSmart: spec.kind == .smart) {
+      try $0.query(spec, soup: soup, pageIndex: pageIndex).text
+    }
   }
 
   /// How many entries or rows a query has in all.
-  public func count(_ spec: QuerySpec, soup: String? = nil) throws -> Int {
-    try readBlocking { try $0.count(spec, soup: soup) }
+  public func count(
+    _ spec: QuerySpec, soup: String? = nil, cancellation: QueryCancellation = QueryCancellation()
+  ) throws -> Int {
+    try readBlocking(for: cancellation, isSmart: spec.kind == .smart) { try $0.count(spec, soup: soup) }
   }
 
   private static let cursorHead = #"{"currentPageOrderedEntries":"#

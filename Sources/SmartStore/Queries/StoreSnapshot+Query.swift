@@ -3,7 +3,7 @@ import JSON
 
 extension StoreSnapshot {
   /// Runs one page of a query.
-  /// - Throws: ``StoreError`` `.noSuchSoup`, `.invalidSmartSql`, `.notReadOnly`, and SQLite's own words for bad SQL.
+  /// - Throws: ``StoreError`` `.noSuchSoup`, `.invalidSmartSql`, `.invalidQuerySpec`, `.notReadOnly`, `.queryLimit`.
   package func query(_ spec: QuerySpec, soup name: String?, pageIndex: Int) throws -> QueryPage {
     var marks: PageMarks?
     return try page(pageIndex, of: spec, soup: name, marks: &marks)
@@ -22,33 +22,41 @@ extension StoreSnapshot {
       return try smartPage(spec, from: start, as: PageForm(head: head, row: .columns), lookingAhead: marks != nil)
     }
     let form = PageForm(head: head, row: spec.selectPaths != nil ? .columns : asRecords ? .record : .entry)
-    return try rows(spec, name).page(from: start, limit: spec.pageSize, as: form, marks: &marks)
+    let reader = try rows(spec, name)
+    return try inWordsOf(spec) { try reader.page(from: start, limit: spec.pageSize, as: form, marks: &marks) }
   }
 
   /// How many rows a query has in all.
   package func count(_ spec: QuerySpec, soup name: String?) throws -> Int {
-    guard spec.kind == .smart else { return try rows(spec, name).count() }
-    try check(spec)
-    let statement = try readOnlyStatement(convert(spec.countSmartSql(soupName: "")))
-    try statement.bind(spec.bindings(nil))
-    defer { statement.reset() }
-    return try statement.step() ? Int(statement.int64(0)) : 0
+    guard spec.kind == .smart else {
+      let reader = try rows(spec, name)
+      return try inWordsOf(spec) { try reader.count() }
+    }
+    return try inWordsOf(spec) {
+      let statement = try smartStatement(spec, "SELECT count(*) FROM (", ")")
+      defer { statement.reset() }
+      return try statement.step() ? Int(statement.int64(0)) : 0
+    }
   }
 
   /// The entry ids that a page of a query selects. Smart SQL must select the column `id`.
   func entryIds(_ spec: QuerySpec, soup name: String, limit: Int) throws -> [Int64] {
     var ids: [Int64] = []
     guard spec.kind == .smart else {
-      try rows(spec, name).forEach(.ids, from: nil, limit: limit) { ids.append($0.int64(0)) }
+      let reader = try rows(spec, name)
+      try inWordsOf(spec) { _ = try reader.forEach(.ids, from: nil, limit: limit) { ids.append($0.int64(0)) } }
       return ids
     }
-    try check(spec)
-    let sql = try convert(spec.idsSmartSql(soupName: name))
-    let statement = try readOnlyStatement("SELECT * FROM (\(sql)) LIMIT \(limit)")
-    try statement.bind(spec.bindings(nil))
-    defer { statement.reset() }
-    while try statement.step() { ids.append(statement.int64(0)) }
-    return ids
+    return try inWordsOf(spec) {
+      guard try smartSql(spec).selectsId else {
+        throw StoreError(
+          .invalidSmartSql, "to remove entries, smart SQL must select their ids as the column id: {\(name):_soupEntryId}")
+      }
+      let statement = try smartStatement(spec, "SELECT id FROM (", ") LIMIT \(limit)")
+      defer { statement.reset() }
+      while try statement.step() { ids.append(statement.int64(0)) }
+      return ids
+    }
   }
 
   /// A number for what this snapshot sees: the same as long as nobody commits.
@@ -111,43 +119,64 @@ extension StoreSnapshot {
   /// Smart SQL may be anything: its pages are counted up to.
   private func smartPage(_ spec: QuerySpec, from start: Int, as form: PageForm, lookingAhead: Bool) throws -> QueryPage {
     try spec.validate()
-    let statement = try smartStatement(spec, limit: spec.pageSize + (lookingAhead ? 1 : 0), offset: start)
-    defer { statement.reset() }
-    var result = RowText(statement, columns: statement.columnCount, form: form)
-    while result.rows < spec.pageSize, try statement.step() { result.append(statement) }
-    let isLast = try result.rows < spec.pageSize || !lookingAhead || !statement.step()
-    return result.page(isLast: isLast)
-  }
-
-  /// The SQL of a smart query on its own: what is wrong with it is said before something is put around it.
-  @discardableResult
-  private func check(_ spec: QuerySpec) throws -> String {
-    try spec.validate()
-    return try convert(spec.smartSql(soupName: ""))
+    return try inWordsOf(spec) {
+      let statement = try smartStatement(spec, limit: spec.pageSize + (lookingAhead ? 1 : 0), offset: start)
+      defer { statement.reset() }
+      var result = RowText(statement, columns: statement.columnCount, form: form)
+      while result.rows < spec.pageSize, try statement.step() { try result.append(statement) }
+      let isLast = try result.rows < spec.pageSize || !lookingAhead || !statement.step()
+      return result.page(isLast: isLast)
+    }
   }
 
   /// The statement of a smart query, its arguments bound.
   func smartStatement(_ spec: QuerySpec, limit: Int, offset: Int) throws -> Statement {
-    let sql = try check(spec)
-    let statement = try readOnlyStatement("SELECT * FROM (\(sql)) LIMIT \(limit) OFFSET \(offset)")
+    try inWordsOf(spec) { try smartStatement(spec, "SELECT * FROM (", ") LIMIT \(limit) OFFSET \(offset)") }
+  }
+
+  /// The statement of a smart query within another one. A comment at its end does not reach what stands behind it.
+  private func smartStatement(_ spec: QuerySpec, _ before: String, _ after: String) throws -> Statement {
+    let compiled = try smartSql(spec)
+    guard spec.arguments.count <= compiled.placeholders else {
+      throw StoreError(
+        .invalidQuerySpec,
+        "query spec: 'args' has \(spec.arguments.count) values for \(compiled.placeholders) placeholders in the smart SQL")
+    }
+    let statement = try connection.statement(before + compiled.sql + "\n" + after)
     try statement.bind(spec.bindings(nil))
     return statement
   }
 
-  private func readOnlyStatement(_ sql: String) throws -> Statement {
-    let statement = try connection.statement(sql)
-    guard statement.isReadOnly, statement.columnCount > 0 else {
-      throw StoreError(.notReadOnly, "Only SELECT are supported")
-    }
-    return statement
+  /// A smart query's own SQL, compiled once by itself: what is wrong with it comes out before something is put around it.
+  private func smartSql(_ spec: QuerySpec) throws -> CompiledSmartSql {
+    try spec.validate()
+    let text = spec.smartSql ?? ""
+    if let known = state.smartSql[text], known.smartSql.hasSameBytes(as: text) { return known }
+    let statement = try connection.prepare(try SmartSql.convert(text) { try self.find($0) })
+    guard !statement.isExplain else { throw StoreError(.invalidSmartSql, "smart SQL is a SELECT, not an EXPLAIN") }
+    guard statement.isReadOnly, statement.columnCount > 0 else { throw StoreError(.notReadOnly, "Only SELECT are supported") }
+    if state.smartSql.count >= 1024 { state.smartSql.removeAll() }
+    let compiled = CompiledSmartSql(smartSql: text, statement)
+    state.smartSql[text] = compiled
+    return compiled
   }
 
-  /// Smart SQL to SQL, remembered until a soup changes.
-  private func convert(_ smartSql: String) throws -> String {
-    if let known = state.smartSql[smartSql], known.smartSql.hasSameBytes(as: smartSql) { return known.sql }
-    let sql = try SmartSql.convert(smartSql) { try self.find($0) }
-    if state.smartSql.count >= 1024 { state.smartSql.removeAll() }
-    state.smartSql[smartSql] = (smartSql, sql)
-    return sql
+  private func convert(_ smartSql: String) throws -> String { try SmartSql.convert(smartSql) { try self.find($0) } }
+}
+
+/// Smart SQL that SQLite has accepted.
+struct CompiledSmartSql {
+  /// What it was made from: strings that only look the same are one key.
+  let smartSql: String
+  let sql: String
+  let placeholders: Int
+  /// One of its columns is called `id`.
+  let selectsId: Bool
+
+  init(smartSql: String, _ statement: Statement) {
+    self.smartSql = smartSql
+    sql = statement.sql
+    placeholders = statement.parameterCount
+    selectsId = (0..<statement.columnCount).contains { statement.columnName($0).lowercased() == "id" }
   }
 }

@@ -1,3 +1,4 @@
+import RecordScan
 import Support
 
 /// What the store knows of one soup: its table and where each indexed path lives.
@@ -48,15 +49,17 @@ package struct Soup: Sendable, Equatable {
     }
   }
 
-  /// True for entries whose `__local__` is JSON true, whatever the type of its index.
+  /// True for entries whose `__local__` is JSON true, whatever the type of its index. So are 1 and the texts of both: files of
+  /// earlier releases may hold them, and an edit must not pass for none.
   var dirtyCondition: String {
     guard let i = specs.firstIndex(where: { $0.path == SoupField.local }) else {
-      return "\(Soup.extract(SoupField.local)) = 1"
+      return "\(Soup.extract(SoupField.local)) IN (1, 'true', '1')"
     }
     return switch specs[i].type {
-    case .string, .fullText: "\(indexedExpression(i)) = 'true'"
-    case .integer, .json1: "\(indexedExpression(i)) = 1"
-    case .floating: "\(Soup.extract(SoupField.local)) = 1"
+    case .string, .fullText: "\(indexedExpression(i)) IN ('true', '1')"
+    case .integer: "\(indexedExpression(i)) = 1"
+    case .json1: "\(indexedExpression(i)) IN (1, 'true', '1')"
+    case .floating: "\(Soup.extract(SoupField.local)) IN (1, 'true', '1')"
     }
   }
 }
@@ -68,6 +71,21 @@ package enum SoupField {
   static let created = "_soupCreatedDate"
   static let soup = "_soup"
   package static let local = "__local__"
+  /// That an entry was edited here, and how.
+  static let localFlags = [local, "__locally_created__", "__locally_updated__", "__locally_deleted__"]
+}
+
+extension ScannedValue {
+  /// Whether it marks an entry as edited: what ``Soup/dirtyCondition`` takes for true.
+  package func isFlagSet(in text: UnsafeRawBufferPointer) -> Bool {
+    switch kind {
+    case .true: return true
+    case .number, .plainString:
+      let slice = text[start..<start + count]
+      return slice.elementsEqual("1".utf8) || (kind == .plainString && slice.elementsEqual("true".utf8))
+    default: return false
+    }
+  }
 }
 
 /// Who is loading a soup whose indexes are still to be built, and by which path its rows must be unique in the end.

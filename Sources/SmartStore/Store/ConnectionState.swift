@@ -7,8 +7,8 @@ final class ConnectionState {
   let number: Int
   private var schemaVersion: Int64 = -1
   var soups: [String: Soup] = [:]
-  /// Each with the text it was made from: strings that only look the same are one key.
-  var smartSql: [String: (smartSql: String, sql: String)] = [:]
+  /// By their text, until a soup changes.
+  var smartSql: [String: CompiledSmartSql] = [:]
   /// The oldest first.
   var plans: [QueryPlan] = []
   var writers: [String: SoupWriter] = [:]

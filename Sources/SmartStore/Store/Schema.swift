@@ -39,6 +39,13 @@ enum Schema {
 
   static func configureReader(_ connection: Connection) throws {
     try setCache(connection, kibibytes: Tuning.readerCacheKiB)
+    connection.setLimit(.valueBytes, Tuning.queryValueBytes)
+    // What the store puts around smart SQL, and the names of columns in place of paths, come on top.
+    connection.setLimit(.sqlBytes, Tuning.querySqlBytes * 2)
+    connection.setLimit(.expressionDepth, Tuning.queryExpressionDepth)
+    connection.setLimit(.instructions, Tuning.queryInstructions)
+    connection.setLimit(.likePatternBytes, Tuning.queryLikePatternBytes)
+    connection.setLimit(.attachedDatabases, 0)
     try connection.restrictToReading()
   }
 

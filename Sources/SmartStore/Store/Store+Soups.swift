@@ -53,10 +53,10 @@ extension Store {
   }
 
   /// The entries found, in the order asked for; ids without an entry are left out.
-  /// - Returns: JSON text of an array.
+  /// - Returns: JSON text of an array. An entry whose text was damaged in the file is a string there, as in a query's page.
   /// - Throws: ``StoreError`` `.noSuchSoup`.
   public func retrieve(_ ids: [Int64], from soup: String) throws -> [UInt8] {
-    try readBlocking { try $0.entries(ids, in: soup).text }
+    try readBlocking { try $0.page(of: ids, in: soup) }
   }
 
   /// Removes entries; unknown ids are ignored.
@@ -66,10 +66,24 @@ extension Store {
   }
 
   /// Removes the entries on the first page of a query: at most its `pageSize`, in its order.
-  public func removeEntries(matching spec: QuerySpec, from soup: String) throws {
+  ///
+  /// A smart query runs twice: first beside the writer, so that one without an end keeps nobody from writing.
+  /// - Parameter cancellation: Ends the query; then nothing is removed.
+  public func removeEntries(
+    matching spec: QuerySpec, from soup: String, cancellation: QueryCancellation = QueryCancellation()
+  ) throws {
+    if spec.kind == .smart {
+      try readBlocking(for: cancellation, isSmart: true) { snapshot in
+        _ = try snapshot.soup(soup)
+        _ = try snapshot.entryIds(spec, soup: soup, limit: spec.pageSize)
+      }
+    }
     try writeBlocking(.synced) { transaction in
       _ = try transaction.soup(soup)
-      try transaction.remove(try transaction.entryIds(spec, soup: soup, limit: spec.pageSize), from: soup)
+      let ids = try transaction.run(for: cancellation) {
+        try transaction.entryIds(spec, soup: soup, limit: spec.pageSize)
+      }
+      try transaction.remove(ids, from: soup)
     }
   }
 

@@ -146,13 +146,20 @@ public final class Store: @unchecked Sendable {
   }
 
   /// Reads on one snapshot and waits for it. Not for the cooperative thread pool.
-  /// - Parameter reader: The connection that is wanted, by its number, if nobody is using it.
-  package func readBlocking<T>(on reader: Int? = nil, _ body: (StoreSnapshot) throws -> T) throws -> T {
+  /// - Parameters:
+  ///   - reader: The connection that is wanted, by its number, if nobody is using it.
+  ///   - query: Ends the read; one that has none goes on to its end.
+  ///   - isSmart: It runs smart SQL, which may take any time.
+  package func readBlocking<T>(
+    on reader: Int? = nil, for query: QueryCancellation? = nil, isSmart: Bool = false, _ body: (StoreSnapshot) throws -> T
+  ) throws -> T {
     do {
-      return try readers.with(number: reader) { connection, state in
+      return try readers.with(number: reader, query: query, isSmart: isSmart) { connection, state in
         try connection.transaction(.deferred) {
           try state.refresh(connection)
-          return try body(StoreSnapshot(connection: connection, state: state))
+          let snapshot = StoreSnapshot(connection: connection, state: state)
+          guard let query else { return try body(snapshot) }
+          return try snapshot.run(for: query) { try body(snapshot) }
         }
       }
     } catch {
@@ -168,6 +175,20 @@ public final class Store: @unchecked Sendable {
   package func read<T: Sendable>(_ body: @escaping @Sendable (StoreSnapshot) throws -> T) async throws -> T {
     try await withCheckedThrowingContinuation { continuation in
       Store.readQueue.async { continuation.resume(with: Result { try self.readBlocking(body) }) }
+    }
+  }
+
+  /// The same for a smart query; cancelling the task ends it.
+  func readSmart<T: Sendable>(_ body: @escaping @Sendable (StoreSnapshot) throws -> T) async throws -> T {
+    let query = QueryCancellation()
+    return try await withTaskCancellationHandler {
+      try await withCheckedThrowingContinuation { continuation in
+        Store.readQueue.async {
+          continuation.resume(with: Result { try self.readBlocking(for: query, isSmart: true, body) })
+        }
+      }
+    } onCancel: {
+      query.cancel()
     }
   }
 

@@ -30,6 +30,17 @@ package class StoreSnapshot {
     self.state = state
   }
 
+  /// Runs statements that `query` can end.
+  /// - Throws: ``StoreError`` `.cancelled` when it did.
+  func run<T>(for query: QueryCancellation, _ body: () throws -> T) throws -> T {
+    guard !query.isCancelled else { throw StoreError.cancelled }
+    do {
+      return try connection.whileAllowed(query.allowsStep, body)
+    } catch let error as DatabaseError where error.isInterrupted && query.isCancelled {
+      throw StoreError.cancelled
+    }
+  }
+
   // MARK: Soups
 
   package func soupExists(_ name: String) throws -> Bool { try find(name) != nil }
@@ -104,6 +115,18 @@ package class StoreSnapshot {
     }
     batch.text.append(0x5d)
     return batch
+  }
+
+  /// The entries found, in the order asked for, as the text of a JSON array, whatever the file holds.
+  func page(of ids: [Int64], in soup: String) throws -> [UInt8] {
+    let statement = try connection.statement("SELECT soup FROM \(try self.soup(soup).table) WHERE id = ?")
+    var page = RowText(statement, columns: 1, form: PageForm(row: .entry))
+    for id in ids {
+      statement.bind(1, id)
+      if try statement.step() { try page.append(statement) }
+      statement.reset()
+    }
+    return page.page(isLast: true).text
   }
 
   /// Ids of the entries whose value at `path` (indexed or not) equals `value`, ascending.

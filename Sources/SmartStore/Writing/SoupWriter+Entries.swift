@@ -4,14 +4,14 @@ import RecordScan
 
 /// Entries as scripts save them: found by `_soupEntryId` or an external id path, all or none.
 extension SoupWriter {
-  /// The fields an entry brings that decide what happens to it, behind those of the index specs.
+  /// The fields an entry brings that decide what happens to it, behind those of the index specs. The flags stand from `local` on.
   private enum Extra { static let entryId = 0, local = 1 }
 
   private static let ownedKeys = [SoupField.entryId, SoupField.lastModified]
 
   private func plan(externalIdPath: String) -> PagePlan {
     PagePlan(
-      soup: soup, idPath: externalIdPath, extraPaths: [SoupField.entryId, SoupField.local],
+      soup: soup, idPath: externalIdPath, extraPaths: [SoupField.entryId] + SoupField.localFlags,
       ownedKeys: SoupWriter.ownedKeys)
   }
 
@@ -27,6 +27,7 @@ extension SoupWriter {
     var out: [UInt8] = [0x5b]
     out.reserveCapacity(entries.count + page.count * 80)
     for i in 0..<page.count {
+      try checkFlags(page, i)
       if byEntryId {
         let id = try entryId(page, i)
         guard try write(page, i, id: id) != nil else {
@@ -41,6 +42,18 @@ extension SoupWriter {
     }
     out.append(0x5d)
     return out
+  }
+
+  /// A flag that is neither true nor false would make an edit that no sync sends.
+  private func checkFlags(_ page: ScannedPage, _ i: Int) throws {
+    for (n, flag) in SoupField.localFlags.enumerated() {
+      switch page.scanner.value(record: i, field: page.plan.firstExtra + Extra.local + n).kind {
+      case .missing, .null, .true, .false: continue
+      default:
+        throw StoreError(
+          .invalidEntry, "entry \(i + 1) for soup \(soup.name): '\(flag)' must be true or false; it marks what was changed here")
+      }
+    }
   }
 
   /// Writes one entry: a new one without an id, else the row with that id.
@@ -139,7 +152,7 @@ extension SoupWriter {
       throw StoreError(.ambiguousExternalId, "There are more than one soup elements where \(path) is the value of entry \(i + 1)")
     }
     row.reset()
-    let isDirty = page.scanner.value(record: i, field: page.plan.firstExtra + Extra.local).kind == .true
+    let isDirty = page.scanner.value(record: i, field: page.plan.firstExtra + Extra.local).isFlagSet(in: page.bytes)
     if wasDirty != isDirty { try keepBase(of: id, isDirty: isDirty) }
     try update(id, setOwner: nil, mask: mask, values)
     return id

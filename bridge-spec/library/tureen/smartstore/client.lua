@@ -150,7 +150,7 @@ function client.closeObserver(observer) end
 ---@overload fun(storeConfig: boolean|tureen.StoreConfig): integer|nil, tureen.Error
 function client.getDatabaseSize() end
 
---- Removes a store with all its soups.
+--- Removes a store with all its soups. One that another process has open is not removed.
 ---@return boolean|nil done  what success gets, inside a task
 ---@return tureen.Error err  nil when it went well
 ---@overload fun(storeConfig: boolean|tureen.StoreConfig): boolean|nil, tureen.Error
