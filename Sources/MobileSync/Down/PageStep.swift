@@ -6,7 +6,7 @@ struct PageStep: Sendable {
   let page: SyncDownPage
   let places: [RecordPlace]
   /// By place.
-  let known: [FamiliarRecords.Found]
+  let known: [UnchangedRecordFilter.Found]
   let progress: SyncDownProgress
   let counter: ProgressCounter
   let isLast: Bool

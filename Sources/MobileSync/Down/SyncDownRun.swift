@@ -10,7 +10,7 @@ struct SyncDownRun {
   private var progress: SyncDownProgress
   private var counter = ProgressCounter(total: 0)
   /// One for each place.
-  private var familiar: [FamiliarRecords]
+  private var filters: [UnchangedRecordFilter]
   /// The newest stamp of records that go with a parent. Pages are in the parents' order, so it counts at the end only.
   private var newestChild = TimeStamp.never
   private let since: Int64
@@ -28,8 +28,8 @@ struct SyncDownRun {
       maxTimeStamp: state.maxTimeStamp, covered: state.coveredTimeStamp, previousRunEnded: previousRunEnded,
       isSortedByModification: target.isSortedByModification)
     let since = target.isIncremental ? progress.since : TimeStamp.never
-    familiar = places.map {
-      FamiliarRecords(
+    filters = places.map {
+      UnchangedRecordFilter(
         store: record.environment.store, soup: $0.soup, syncId: state.id, fields: $0.fields, isFirstRun: since < 0)
     }
     self.progress = progress
@@ -53,7 +53,7 @@ struct SyncDownRun {
     progress.started(
       serverTime: page.serverTime.map { environment.configuration.bounded($0, newest: max(latest, state.maxTimeStamp)) },
       allowance: environment.configuration.commitAllowanceMs, latestModification: latest)
-    for i in familiar.indices { try await familiar[i].prepare() }
+    for i in filters.indices { try await filters[i].prepare() }
     var known = try await known(on: page)
     try await announce()
     while true {
@@ -93,11 +93,11 @@ struct SyncDownRun {
   // MARK: Looking at pages
 
   /// What of a page is no news, by place; the counter takes note of it.
-  private mutating func known(on page: SyncDownPage) async throws -> [FamiliarRecords.Found] {
+  private mutating func known(on page: SyncDownPage) async throws -> [UnchangedRecordFilter.Found] {
     counter.announce(page.totalSize)
-    var known: [FamiliarRecords.Found] = []
+    var known: [UnchangedRecordFilter.Found] = []
     for (place, part) in zip(places.indices, page.parts) {
-      let found = try await part.asyncMap { try await familiar[place].find(in: $0, progress) } ?? FamiliarRecords.Found()
+      let found = try await part.asyncMap { try await filters[place].find(in: $0, progress) } ?? UnchangedRecordFilter.Found()
       known.append(found)
       if places[place].isCounted, !target.announcesCandidates { counter.leaveOut(found.count) }
     }
@@ -137,7 +137,7 @@ struct SyncDownRun {
   }
 
   /// Writes a page, the state and what goes with the end of a run in one transaction.
-  private mutating func store(_ page: SyncDownPage, known: [FamiliarRecords.Found], isLast: Bool) async throws {
+  private mutating func store(_ page: SyncDownPage, known: [UnchangedRecordFilter.Found], isLast: Bool) async throws {
     let latest = latestModification(of: page)
     progress.stored(latestModification: isLast ? max(latest, newestChild) : latest, isLastPage: isLast)
     for (i, part) in page.parts.enumerated() where places[i].isCounted {

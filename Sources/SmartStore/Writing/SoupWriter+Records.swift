@@ -40,6 +40,15 @@ extension SoupWriter {
       return try projection.value(
         scanned, type: spec.type, path: spec.path, in: source.bytes, record: page.scanner.records[0])
     }
+    let text = SoupWriter.text(of: members)
+    let keys = Set((members.keys + removing + [SoupField.entryId, SoupField.lastModified]).map { Array($0.utf8) })
+    return Overlay(
+      keys: keys, text: text, values: values, page: page, projection: projection,
+      isUnplanned: !keys.isSubset(of: plan.ownedKeys))
+  }
+
+  /// Members with a comma in front of each.
+  static func text(of members: JSONObject) -> [UInt8] {
     var text: [UInt8] = []
     for (key, value) in members {
       text.append(0x2c)
@@ -47,10 +56,7 @@ extension SoupWriter {
       text.append(0x3a)
       value.append(to: &text)
     }
-    let keys = Set((members.keys + removing + [SoupField.entryId, SoupField.lastModified]).map { Array($0.utf8) })
-    return Overlay(
-      keys: keys, text: text, values: values, page: page, projection: projection,
-      isUnplanned: !keys.isSubset(of: plan.ownedKeys))
+    return text
   }
 
   /// Stores the records of a page, each by its external id: the entry found is replaced, none found is created.

@@ -15,6 +15,7 @@ final class SoupWriter {
   let projection = IndexProjection()
   let body = TextBuffer(capacity: 1 << 16)
   private let insertStatement: Lazy
+  /// By what they change. Each takes some 10 KB in SQLite when there are 20 columns.
   private var updates: [UInt64: Statement] = [:]
   /// The last of them that was used: records of a page mostly differ in the same columns.
   private var lastUpdate: (key: UInt64, statement: Statement)?
@@ -122,6 +123,8 @@ final class SoupWriter {
 
   private func updateStatement(_ key: UInt64, mask: UInt64, setsOwner: Bool) throws -> Statement {
     if let lastUpdate, lastUpdate.key == key { return lastUpdate.statement }
+    // Records that differ in ever other columns: what was prepared for them is not met again soon.
+    if updates[key] == nil, updates.count >= Tuning.updateStatements { updates.removeAll() }
     let statement = try updates[key] ?? prepareUpdate(key, mask: mask, setsOwner: setsOwner)
     lastUpdate = (key, statement)
     return statement

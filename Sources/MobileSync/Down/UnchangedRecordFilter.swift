@@ -1,8 +1,8 @@
 import JSON
 import SmartStore
 
-/// Tells what a re-sync has seen before from what is news. Only news count in `totalSize`.
-struct FamiliarRecords: Sendable {
+/// Separates records that are already stored unchanged from new or modified ones. Only those count in `totalSize`.
+struct UnchangedRecordFilter: Sendable {
   /// Positions on a page.
   struct Found: Sendable {
     /// Brought before by this sync and not changed since: left as they are, also when they were edited here meanwhile.
@@ -40,21 +40,27 @@ struct FamiliarRecords: Sendable {
   func find(in page: ScannedPage, _ progress: SyncDownProgress) async throws -> Found {
     guard !isFirstRun else { return Found() }
     var candidates: [Candidate] = []
-    let known = PageStamps.Limit(progress.maxTimeStamp)
+    let known = PageStamps.Limit(progress.maxTimeStamp), looksAtAll = !echoes.isEmpty
     page.forEachRawText(extra: 0) { i, stamp in
-      // No stamp is read and no text made of an id that need not be looked up.
-      guard let stamp, !echoes.isEmpty || known.mayReach(stamp), let time = TimeStamp.milliseconds(stamp),
-        !echoes.isEmpty || progress.mayBeKnown(stamp: time), let id = page.id(record: i)
+      // No stamp is read of a record that need not be looked up.
+      guard let stamp, looksAtAll || known.mayReach(stamp), let time = TimeStamp.milliseconds(stamp),
+        looksAtAll || progress.mayBeKnown(stamp: time)
       else { return }
-      let echo = echoes[id]
-      guard echo != nil || progress.mayBeKnown(stamp: time) else { return }
-      candidates.append(Candidate(position: i, id: id, stamp: time, echo: echo))
+      candidates.append(Candidate(position: i, stamp: time))
     }
     guard !candidates.isEmpty else { return Found() }
-    let asked = candidates
+    let asked = candidates, overlay = LocalField.overlay(syncId: syncId), soup = soup, idPath = fields.id
     return try await store.read { snapshot in
       var found = Found()
-      for candidate in asked { try sort(candidate, on: page, in: snapshot, into: &found) }
+      let looker = try snapshot.storedTexts(in: soup, by: idPath, overlay: overlay, on: page)
+      for candidate in asked {
+        // Nearly all are stored as they came: their texts are compared, and nothing is made of them.
+        if progress.mayBeKnown(stamp: candidate.stamp), try looker.isStored(record: candidate.position) {
+          found.unchanged.insert(candidate.position)
+        } else {
+          try sort(candidate, on: page, progress, in: snapshot, into: &found)
+        }
+      }
       return found
     }
   }
@@ -63,15 +69,17 @@ struct FamiliarRecords: Sendable {
 
   private struct Candidate: Sendable {
     let position: Int
-    let id: String
     let stamp: Int64
-    let echo: Int64?
   }
 
   private func sort(
-    _ candidate: Candidate, on page: ScannedPage, in snapshot: StoreSnapshot, into found: inout Found
+    _ candidate: Candidate, on page: ScannedPage, _ progress: SyncDownProgress, in snapshot: StoreSnapshot,
+    into found: inout Found
   ) throws {
-    let ids = try candidate.echo.map { [$0] } ?? snapshot.entryIds(in: soup, where: fields.id, equals: .text(candidate.id))
+    guard let id = page.id(record: candidate.position) else { return }
+    let echo = echoes[id]
+    guard echo != nil || progress.mayBeKnown(stamp: candidate.stamp) else { return }
+    let ids = try echo.map { [$0] } ?? snapshot.entryIds(in: soup, where: fields.id, equals: .text(id))
     guard ids.count == 1, let entry = try snapshot.entry(ids[0], in: soup)?.object() else { return }
     let stored = entry[fields.modificationDate]?.stringValue.flatMap { TimeStamp.milliseconds($0) }
     let isStored = stored == candidate.stamp && entry[LocalField.syncId]?.integerValue == syncId
@@ -79,7 +87,7 @@ struct FamiliarRecords: Sendable {
       found.unchanged.insert(candidate.position)
       return
     }
-    guard isStored || candidate.echo != nil, saysNoMore(try page.object(record: candidate.position), than: entry) else {
+    guard isStored || echo != nil, saysNoMore(try page.object(record: candidate.position), than: entry) else {
       return
     }
     // Stamps are whole seconds: one that is the same does not say that the record is.
