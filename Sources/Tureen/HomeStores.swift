@@ -22,7 +22,9 @@ public struct HomeStores: Sendable {
       for user in try FileSystem.entries(of: "\(home)/orgs/\(org)") { folders.append("\(home)/orgs/\(org)/\(user)/stores") }
     }
     return try folders.flatMap { folder in
-      try FileSystem.entries(of: folder).filter { !$0.hasPrefix(".") }.map { "\(folder)/\($0)/store.sqlite" }.filter { FileSystem.exists($0) }
+      // With a dot begin those that are being removed.
+      let stores = try FileSystem.entries(of: folder).filter { !$0.hasPrefix(".") }
+      return stores.map { "\(folder)/\($0)/store.sqlite" }.filter { FileSystem.exists($0) }
     }.sorted()
   }
 

@@ -1,5 +1,6 @@
 import Database
 import Dispatch
+import Foundation
 import JSON
 import Synchronization
 import TestSupport
@@ -132,7 +133,8 @@ struct EndlessQueryTests {
   }
 
   @Test(arguments: [
-    "SELECT \(String(repeating: "1+", count: 1500))1", "SELECT \(String(repeating: "(", count: 150))1\(String(repeating: ")", count: 150))",
+    "SELECT \(String(repeating: "1+", count: 1500))1",
+    "SELECT \(String(repeating: "(", count: 150))1\(String(repeating: ")", count: 150))",
     "SELECT 'a' LIKE '\(String(repeating: "%a", count: 600))'", "SELECT zeroblob(300000000)",
     "SELECT replace(hex(zeroblob(100000)), '0', hex(zeroblob(10000)))",
     "SELECT '\(String(repeating: "x", count: 1_000_001))'",
@@ -167,8 +169,6 @@ struct EndlessQueryTests {
     #expect(code { _ = try temporary.store.rows("ATTACH DATABASE ':memory:' AS x") } == .notReadOnly)
   }
 }
-
-import Foundation
 
 extension Thread {
   fileprivate static func detach(_ body: @escaping @Sendable () -> Void) { Thread(block: body).start() }

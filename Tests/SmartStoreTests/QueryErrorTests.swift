@@ -23,11 +23,19 @@ struct QueryErrorTests {
     ("SELECT {e:_soupEntryId} FROM {d}", "smart SQL: no such column: {e:_soupEntryId}"),
     ("SELECT {d:code} FROM {e}", "smart SQL: no such column: {d:code}"),
     ("SELECT * FROM {e}_fts JOIN {d}_fts", nil), ("SELECT nope FROM {e}", "smart SQL: no such column: nope"),
-    ("SELECT * FROM nowhere", "smart SQL: no such table: nowhere"), ("", "smart SQL: empty statement"), (" ; ", "smart SQL: empty statement"),
+    ("SELECT * FROM nowhere", "smart SQL: no such table: nowhere"), ("", "smart SQL: empty statement"),
+    (" ; ", "smart SQL: empty statement"),
     ("SELECT nope({e:name}) FROM {e}", "smart SQL: no such function: nope"),
     ("SELECT 1) LIMIT 0,1 -- ", #"smart SQL: near ")": syntax error"#),
-    ("SELECT {e:j} FROM {e}, {d}", "smart SQL: a path without a column of its own is ambiguous when soups are joined: write the soup or its alias in front, as in {soup}.{soup:path}"),
-    ("SELECT {e:other}", "smart SQL: the soup of a path is not in FROM, or has an alias there: write it in front, as in a.{soup:path}"),
+    (
+      "SELECT {e:j} FROM {e}, {d}",
+      "smart SQL: a path without a column of its own is ambiguous when soups are joined: write the soup or its alias in front, "
+        + "as in {soup}.{soup:path}"
+    ),
+    (
+      "SELECT {e:other}",
+      "smart SQL: the soup of a path is not in FROM, or has an alias there: write it in front, as in a.{soup:path}"
+    ),
     ("SELECT {e:name} FROM {e}; SELECT 1", "smart SQL holds more than one statement; a second one begins at character 26"),
     ("EXPLAIN SELECT 1", "smart SQL is a SELECT, not an EXPLAIN"),
     ("SELECT * FROM {e}_fts WHERE {e}_fts MATCH 'AND'", #"smart SQL: fts5: syntax error near "AND""#),
@@ -54,7 +62,8 @@ struct QueryErrorTests {
   }
 
   @Test(arguments: [
-    "-- c\nDELETE FROM {e}", "/* c */ UPDATE {e} SET soup = ''", "WITH x AS (SELECT 1) DELETE FROM {e}", "PRAGMA user_version = 3",
+    "-- c\nDELETE FROM {e}", "/* c */ UPDATE {e} SET soup = ''", "WITH x AS (SELECT 1) DELETE FROM {e}",
+    "PRAGMA user_version = 3",
     "SELECT load_extension('x')",
   ])
   func smartSql_thatWouldWrite_isNotReadOnly(_ sql: String) throws {
@@ -114,7 +123,8 @@ struct QueryErrorTests {
     let specs = [IndexSpec.string("Id")] + (type.map { [IndexSpec(path: "__local__", type: $0)] } ?? [])
     let temporary = try TemporaryStore(soup: "s", specs), store = temporary.store
     try store.upsert(#"[{"Id":"a","v":"mine"}]"#, into: "s")
-    let column = type == .string || type == .integer ? ", TABLE_1_1 = \(value == "1" ? "1" : "json_extract('[\(value)]', '$[0]')")" : ""
+    let hasColumn = type == .string || type == .integer
+    let column = hasColumn ? ", TABLE_1_1 = json_extract('[\(value)]', '$[0]')" : ""
     try store.executeBehindItsBack("UPDATE TABLE_1 SET soup = json_set(soup, '$.__local__', json('\(value)'))\(column)")
     let outcome = try store.sync(#"[{"Id":"a","v":"theirs"}]"#, into: "s", overlay: ["__local__": false], keepDirty: true)
     #expect(outcome.keptDirty == 1)

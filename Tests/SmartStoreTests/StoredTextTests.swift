@@ -28,11 +28,12 @@ struct StoredTextTests {
 
   @Test func isStored_sameBytes_isTrueForThemAlone() throws {
     let temporary = try make(), store = temporary.store
-    #expect(try stored(#"[{"Id":"a","v":"1"},{"Id":"b","v":"\u00e9\n","o":{"x":[1]}},{"Id":"c"}]"#, in: store) == [true, true, true])
-    #expect(
-      try stored(#"[{"Id":"a","v":"2"},{"v":"1","Id":"a"},{"Id":"b","v":"é\n","o":{"x":[1]}},{"Id":"c","v":null},{"Id":"new"}]"#, in: store)
-        == [false, false, false, false, false])
-    #expect(try stored(#"[{"Id":5,"v":"n"},{"v":"1"},{},{"Id":"a","v":"1","__local__":false}]"#, in: store) == [false, false, false, false])
+    let same = #"[{"Id":"a","v":"1"},{"Id":"b","v":"\u00e9\n","o":{"x":[1]}},{"Id":"c"}]"#
+    #expect(try stored(same, in: store) == [true, true, true])
+    let others = #"[{"Id":"a","v":"2"},{"v":"1","Id":"a"},{"Id":"b","v":"é\n","o":{"x":[1]}},{"Id":"c","v":null},{"Id":"new"}]"#
+    #expect(try stored(others, in: store) == [false, false, false, false, false])
+    let unclear = #"[{"Id":5,"v":"n"},{"v":"1"},{},{"Id":"a","v":"1","__local__":false}]"#
+    #expect(try stored(unclear, in: store) == [false, false, false, false])
   }
 
   @Test func isStored_otherSyncOrEditedHere_isFalse() throws {

@@ -98,7 +98,8 @@ import Tureen
 
   /// Runs a script to its end and closes its state, which is when its host shuts down.
   private func run(
-    _ body: String, limits: ScriptLimits = ScriptLimits(), before: @escaping @Sendable (ScriptState, ToldHost) -> Void = { _, _ in }
+    _ body: String, limits: ScriptLimits = ScriptLimits(),
+    before: @escaping @Sendable (ScriptState, ToldHost) -> Void = { _, _ in }
   ) async throws -> ScriptState.Outcome {
     let host = makeHost()
     return try await withCheckedThrowingContinuation { continuation in
@@ -165,6 +166,14 @@ import Tureen
     #expect(notes["query"] == Array(repeating: "cancelled", count: 10))
   }
 
+  private static let writeAndRead: [(String, JSONObject)] = [
+    ("pgUpsertSoupEntries", ["isGlobalStore": true, "soupName": "s", "entries": [["k": "a"]], "externalIdPath": "k"]),
+    (
+      "pgQuerySoup",
+      ["isGlobalStore": true, "soupName": "s", "querySpec": ["queryType": "exact", "indexPath": "k", "matchKey": "a"]]
+    ),
+  ]
+
   @Test func otherHost_onTheStoreOfAnEndlessQuery_readsAndWrites() async throws {
     let beside = makeHost(), answered = Mutex<[Bool]>([])
     let outcome = try await run(
@@ -182,10 +191,7 @@ import Tureen
         host.onQuery.withLock {
           $0 = {
             Thread.start {
-              for (action, arguments): (String, JSONObject) in [
-                ("pgUpsertSoupEntries", ["isGlobalStore": true, "soupName": "s", "entries": [["k": "a"]], "externalIdPath": "k"]),
-                ("pgQuerySoup", ["isGlobalStore": true, "soupName": "s", "querySpec": ["queryType": "exact", "indexPath": "k", "matchKey": "a"]]),
-              ] {
+              for (action, arguments) in Self.writeAndRead {
                 let reply = bridge?.perform(service: "com.salesforce.smartstore", action: action, arguments: arguments)
                 if case .success? = reply { answered.withLock { $0.append(true) } }
               }

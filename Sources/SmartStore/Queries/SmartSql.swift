@@ -68,7 +68,8 @@ struct SmartSql {
       i += 1
     default:
       guard end == nil else {
-        throw StoreError(.invalidSmartSql, "smart SQL holds more than one statement; a second one begins at character \(character(i))")
+        throw StoreError(
+          .invalidSmartSql, "smart SQL holds more than one statement; a second one begins at character \(character(i))")
       }
       try stepInStatement()
     }

@@ -39,7 +39,8 @@ extension StoreSnapshot {
     case "ambiguous column name: soup":
       "a path without a column of its own is ambiguous when soups are joined: write the soup or its alias in front, as in "
         + "{soup}.{soup:path}"
-    case "no such column: soup": "the soup of a path is not in FROM, or has an alias there: write it in front, as in a.{soup:path}"
+    case "no such column: soup":
+      "the soup of a path is not in FROM, or has an alias there: write it in front, as in a.{soup:path}"
     default: inPaths(message)
     }
   }

@@ -14,8 +14,8 @@ extension Store {
     guard !hasLog else {
       throw StoreError(
         .notADatabase,
-        "\(path) is gone, but its write-ahead log is there; restore a copy of both, or set recover = \"moveAside\" to have the log "
-          + "kept beside a new, empty store")
+        "\(path) is gone, but its write-ahead log is there; restore a copy of both, or set recover = \"moveAside\" to have the "
+          + "log kept beside a new, empty store")
     }
     try StoreError.wrappingFileErrors { try build(path, key) }
   }
@@ -36,7 +36,7 @@ extension Store {
   static func emptied(_ path: String) -> StoreError {
     StoreError(
       .notADatabase,
-      "\(path) is empty, which no store ever is: its contents were lost; restore a copy, or set recover = \"moveAside\" to have it "
-        + "kept beside a new, empty store")
+      "\(path) is empty, which no store ever is: its contents were lost; restore a copy, or set recover = \"moveAside\" to have "
+        + "it kept beside a new, empty store")
   }
 }

@@ -1,4 +1,4 @@
-/* Smart queries without an end: other calls go on meanwhile, tureen_cancel and tureen_close end them. Usage: endless_query HOME */
+/* Smart queries without an end: other calls go on, tureen_cancel and tureen_close end them. Usage: endless_query HOME */
 #include <tureen.h>
 
 #include "check.h"
