@@ -116,7 +116,8 @@ private final class PairBench: @unchecked Sendable {  // used by one test's task
         assert(await(mobilesync.createSyncDown,
           { type = "soql", query = query }, "contacts", { mergeMode = "LEAVE_IF_CHANGED" }, "down"))
         assert(await(mobilesync.createSyncUp,
-          { maxBatchSize = 3, lostCreateWaitMs = 3000 }, "contacts", { fieldlist = { "LastName", "Title" }, mergeMode = "OVERWRITE" }, "up"))
+          { maxBatchSize = 3, lostCreateWaitMs = 3000 }, "contacts",
+          { fieldlist = { "LastName", "Title" }, mergeMode = "OVERWRITE" }, "up"))
         sync "down"
       elseif what == "work" then
         for n = 1, 3 do create(n) end
