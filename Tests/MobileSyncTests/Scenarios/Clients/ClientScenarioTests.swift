@@ -55,7 +55,7 @@ struct ClientScenarioKind: Sendable, CustomTestStringConvertible {
   /// Those that are asked for; else every one.
   private static let wanted: [ClientHazard] = {
     let names = ProcessInfo.processInfo.environment["TUREEN_HAZARDS"]?.split(separator: ",").map(String.init)
-    return names.map { $0.compactMap(ClientHazard.init(rawValue:)) } ?? ClientHazard.usual
+    return names.map { $0.compactMap(ClientHazard.init(rawValue:)) } ?? ClientHazard.allCases
   }()
 
   /// In each layout each hazard alone, and all of them at once.
