@@ -65,7 +65,9 @@ import Tureen
     local SPECS = { { path = "k", type = "string" } }
     local function note(name, value) tureen.exec(nil, nil, "test", name, { value = value }) end
     local function check(value, err) if value == nil then error(tostring(err)) end return value end
-    local function running() check(tureen.await(tureen.exec, "query", "running", {})) end
+    local function running()
+      check(tureen.await(function(success, failure) tureen.exec(success, failure, "query", "running", {}) end))
+    end
     local function outcome(name)
       return function() note(name, "answered") end, function(err) note(name, err.code) end
     end
@@ -182,7 +184,7 @@ import Tureen
         check(tureen.await(smartstore.registerSoup, true, "s", SPECS))
         local id = smartstore.runSmartQuery(true, ENDLESS, outcome "query")
         running()
-        check(tureen.await(tureen.exec, "query", "running", {}))  -- the other host's call has ended
+        running()  -- the other host's calls have ended
         tureen.cancel(id)
       end)
       """,
@@ -213,7 +215,7 @@ import Tureen
       smartstore.runSmartQuery(true, ENDLESS, outcome "query")
       local isRunning = false
       tureen.exec(function() isRunning = true end, error, "query", "running", {})
-      while not isRunning do tureen.poll(-1) end
+      while not isRunning do tureen.poll(1000) end
       error("the script ends here")
       """)
     guard case .failed(let message) = outcome else { return #expect(Bool(false), "\(outcome)") }
@@ -223,13 +225,13 @@ import Tureen
   @Test func close_removalThatEnds_isCarriedOut() async throws {
     _ = try await run(
       """
-      tureen.async(function()
-        check(tureen.await(smartstore.registerSoup, true, "s", SPECS))
-        check(tureen.await(smartstore.upsertSoupEntries, true, "s", { { k = "a" }, { k = "b" } }))
-        smartstore.removeFromSoup(true, "s", smartstore.buildSmartQuerySpec("SELECT {s:_soupEntryId} FROM {s}", 10))
-        smartstore.removeFromSoup(true, "s", ENDLESS)
-        error("the script ends here")
-      end)
+      local isFilled = false
+      smartstore.registerSoup(true, "s", SPECS)
+      smartstore.upsertSoupEntries(true, "s", { { k = "a" }, { k = "b" } }, function() isFilled = true end)
+      while not isFilled do tureen.poll(1000) end
+      smartstore.removeFromSoup(true, "s", smartstore.buildSmartQuerySpec("SELECT {s:_soupEntryId} FROM {s}", 10))
+      smartstore.removeFromSoup(true, "s", ENDLESS)
+      error("the script ends here")
       """)
     let again = try await run(
       """

@@ -10,17 +10,23 @@ struct SmartSql {
   private var i = 0
   /// Where the output ended when the statement did: nothing but blanks and comments may follow.
   private var end: Int?
+  private var isStatement = true
 
-  /// - Parameter soup: Finds a soup by name, nil when there is none.
+  /// - Parameters:
+  ///   - isStatement: It is all of a statement. A part of one, made from a query spec, may hold anything in its names.
+  ///   - soup: Finds a soup by name, nil when there is none.
   /// - Throws: ``StoreError`` `.invalidSmartSql`, `.noSuchSoup`, `.notReadOnly`, `.queryLimit`.
-  static func convert(_ smartSql: String, soup: @escaping (String) throws -> Soup?) throws -> String {
+  static func convert(
+    _ smartSql: String, isStatement: Bool = true, soup: @escaping (String) throws -> Soup?
+  ) throws -> String {
     guard smartSql.utf8.count <= Tuning.querySqlBytes else {
       throw StoreError(
         .queryLimit, "the smart SQL has \(smartSql.utf8.count) bytes; at most \(Tuning.querySqlBytes). Values belong into 'args'")
     }
     var converter = SmartSql(text: Array(smartSql.utf8), soup: soup)
     guard !converter.text.contains(0) else { throw StoreError(.invalidSmartSql, "smart SQL holds a zero byte") }
-    try converter.refuseWrites()
+    converter.isStatement = isStatement
+    if isStatement { try converter.refuseWrites() }
     while converter.i < converter.text.count { try converter.step() }
     if let end = converter.end { converter.out.removeSubrange(end...) }
     return String(decoding: converter.out, as: UTF8.self)
@@ -63,7 +69,7 @@ struct SmartSql {
       i += 1
     case 0x2d where next == 0x2d: copyLine()
     case 0x2f where next == 0x2a: copyBlockComment()
-    case 0x3b:
+    case 0x3b where isStatement:
       end = end ?? out.count
       i += 1
     default:

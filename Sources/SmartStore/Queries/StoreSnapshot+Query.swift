@@ -161,7 +161,9 @@ extension StoreSnapshot {
     return compiled
   }
 
-  private func convert(_ smartSql: String) throws -> String { try SmartSql.convert(smartSql) { try self.find($0) } }
+  private func convert(_ part: String) throws -> String {
+    try SmartSql.convert(part, isStatement: false) { try self.find($0) }
+  }
 }
 
 /// Smart SQL that SQLite has accepted.
