@@ -163,8 +163,9 @@ static int core_report(lua_State *L) {
 
 /* log(text): a line on stderr; says nothing about how the run went.                                     [-1, +0, e] */
 static int core_log(lua_State *L) {
-  fprintf(stderr, "%s\n", luaL_tolstring(L, 1, NULL));
-  fflush(stderr);
+  size_t length;
+  const char *text = luaL_tolstring(L, 1, &length);
+  tureen_report_line(text, length);
   return 0;
 }
 

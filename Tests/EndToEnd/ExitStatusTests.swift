@@ -112,6 +112,13 @@ import Testing
     for part in expected { #expect(ended.errors.contains(part), "got: \(ended.errors)") }
   }
 
+  @Test func run_linesOfTheLogger_commandNoTerminalAndFailNothing() async throws {
+    let place = try Workplace()
+    let script = try place.write("require('tureen.logger').logToConsole('\\27[2Jcleared')", to: "script.lua")
+    let ended = try await place.runScript(script)
+    #expect(ended.status == 0 && ended.errors == "info: \\x1b[2Jcleared\n", "\(ended)")
+  }
+
   @Test func run_failedCallWithoutErrorCallback_is1AndSaysWhereItWasMade() async throws {
     let place = try Workplace()
     let script = try place.write(
