@@ -197,6 +197,7 @@ import Testing
     org.open()
     let ended = await child.ended()
     #expect(ended.status == 0)
-    #expect(ended.output.contains("stored \(PagedOrg.total) \(PagedOrg.total)\n"))
+    // With --json, what the script prints goes to stderr.
+    #expect(ended.errors.contains("stored \(PagedOrg.total) \(PagedOrg.total)\n"))
   }
 }
