@@ -85,10 +85,23 @@ private let rows = "/services/data/v66.0/sobjects"
     }
   }
 
-  @Test func create_malformedJSON_tellsThePlace() async throws {
+  @Test(arguments: [
+    ("{\"Name\":\n}", "Unexpected character ('}' (code 125)): "),
+    ("{\"Name\" \"A\"}", "Unexpected character ('\"' (code 34)): "), ("{\"Name\":ü}", "Unexpected character ('ü' (code 252)): "),
+    ("{\"Name\":\"A\"", "Unexpected end-of-input: "), ("", "Unexpected end-of-input: "),
+  ])
+  func create_malformedJSON_tellsThePlace(body: String, message: String) async throws {
+    try await withOrg { _, client in
+      let answer = try await client.json("POST", "\(rows)/Account", body)
+      #expect(answer.status == 400 && answer.errorCode == "JSON_PARSER_ERROR")
+      #expect(answer.message?.hasPrefix(message) == true, "\(answer.text)")
+      #expect(answer.message?.contains(" at [line:") == true)
+    }
+  }
+
+  @Test func create_bodyThatIsNotAnObject_isRefused() async throws {
     try await withOrg { _, client in
       let answer = try await client.json("POST", "\(rows)/Account", "{\"Name\":\n}")
-      #expect(answer.status == 400 && answer.errorCode == "JSON_PARSER_ERROR")
       #expect(answer.message?.hasSuffix("at [line:2, column:1]") == true)
       let list = try await client.json("POST", "\(rows)/Account", "[1]")
       #expect(list.status == 400 && list.errorCode == "JSON_PARSER_ERROR")

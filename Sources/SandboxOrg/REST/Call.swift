@@ -56,8 +56,15 @@ struct Call {
       return try JSONValue(parsing: text)
     } catch {
       let place = error.position(in: text)
-      throw .json("\(error.message) at [line:\(place.line), column:\(place.column)]")
+      throw .json("\(Self.found(text, error.offset)): \(error.message) at [line:\(place.line), column:\(place.column)]")
     }
+  }
+
+  /// What Salesforce's JSON reader calls the place where it gives up.
+  private static func found(_ text: [UInt8], _ offset: Int) -> String {
+    let rest = text.dropFirst(offset).prefix(4)
+    guard let scalar = String(decoding: rest, as: UTF8.self).unicodeScalars.first else { return "Unexpected end-of-input" }
+    return "Unexpected character ('\(Character(scalar))' (code \(scalar.value)))"
   }
 
   // MARK: Forms
