@@ -205,8 +205,8 @@ import Testing
       (["type": "mru", "fieldlist": ["Id"]], "mru target: 'sobjectType' is missing"),
       (["type": "mru", "sobjectType": "Account"], "mru target: 'fieldlist' is missing"),
       (
-        ["type": "mru", "sobjectType": "Account", "fieldlist": "Id"],
-        "mru target: 'fieldlist' must be an array of field names, got string"
+        ["type": "mru", "sobjectType": "Account", "fieldlist": 5],
+        "mru target: 'fieldlist' must be an array of field names, or a string of them with commas, got number"
       ),
       (["type": "sosl", "query": 3], "sosl target: 'query' must be a string, got number"),
       (

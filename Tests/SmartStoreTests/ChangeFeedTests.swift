@@ -71,9 +71,9 @@ struct ChangeFeedTests {
   @Test func close_inItsOwnObserversCallback_waitsForItAndCloses() throws {
     let store = try TemporaryStore(soup: "s", [.string("k")]), inner = store.store, ended = DispatchSemaphore(value: 0)
     let observer = try inner.observe(soups: ["s"], onNews: { _ in inner.close() }, onEnd: { ended.signal() })
+    defer { observer.cancel() }
     try inner.upsert(#"[{"k":"a"}]"#, into: "s")
     ended.wait()
-    #expect(observer.take() == [change(created: [1])])
     #expect(throws: StoreError.self) { try inner.upsert(#"[{"k":"b"}]"#, into: "s") }
   }
 

@@ -83,7 +83,9 @@ struct LateCopyTests {
     let text = Self.copy(stamp - 1, #""Key":"local_1",\#(Self.new)"#)
     let saved = try store.upsert(text, into: "s").first
     #expect(saved?["Key"] == "001A" && saved?["__locally_created__"] == false)
-    // Of a clean record it may be a reference to another new one.
+    // Of a clean record it may be a reference to another new one, as long as there is one.
+    try store.registerSoup("others", indexSpecs: [.string("Id")])
+    try store.upsert(#"[{"Id":"local_9"}]"#, into: "others")
     let moved = Self.copy(stamp - 1, #""Key":"local_9","__local__":true,"__locally_updated__":true"#)
     #expect(try store.upsert(moved, into: "s").first?["Key"] == "local_9")
   }
