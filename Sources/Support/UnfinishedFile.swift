@@ -15,12 +15,24 @@ package final class UnfinishedFile {
   /// - Parameter target: The name it gets in the end.
   package init(of target: String) throws {
     self.target = target
-    var name = Array("\(target)\(UnfinishedFile.suffix)XXXXXX".utf8CString)
-    descriptor = mkstemp(&name)
-    guard descriptor >= 0 else { throw FileError(cannot: "create", target) }
-    _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
-    path = String(decoding: name.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
-    flock(descriptor, LOCK_EX | LOCK_NB)
+    while true {
+      var name = Array("\(target)\(UnfinishedFile.suffix)XXXXXX".utf8CString)
+      let made = mkstemp(&name)
+      guard made >= 0 else { throw FileError(cannot: "create", target) }
+      _ = fcntl(made, F_SETFD, FD_CLOEXEC)
+      if UnfinishedFile.claims(made) {
+        descriptor = made
+        path = String(decoding: name.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
+        return
+      }
+      close(made)
+    }
+  }
+
+  /// Locks a file that was just made. False when another process took it for an abandoned one before, and has removed it.
+  private static func claims(_ descriptor: Int32) -> Bool {
+    var info = stat()
+    return flock(descriptor, LOCK_EX | LOCK_NB) == 0 && fstat(descriptor, &info) == 0 && info.st_nlink > 0
   }
 
   deinit { close(descriptor) }
