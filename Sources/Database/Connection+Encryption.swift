@@ -94,7 +94,7 @@ extension Connection {
       }
       let code = sqlite3_key(handle, key.baseAddress, Int32(clamping: key.count))
       guard code == SQLITE_OK else { throw error(sql: nil) }
-      // It would write to standard error of what is an error here. Only from here on: the first key of a process turns its log on.
+      // It would write to standard error of what is an error here. Not before: the first key of a process turns its log on.
       try execute("PRAGMA cipher_log_level = NONE")
       // What is sorted must not get into files: those would be plain.
       try execute("PRAGMA temp_store = MEMORY")

@@ -1,5 +1,5 @@
-/// The keys an object may have. A key that is misspelled would otherwise be left out silently, and something else be done than was
-/// asked for.
+/// The keys an object may have. A key that is misspelled would otherwise be left out silently, and something else be done than
+/// was asked for.
 public struct KnownKeys: Sendable {
   public let names: [String]
   /// Taken without a word and never offered: what other programs send and nothing here reads.

@@ -26,8 +26,7 @@ extension ActionCatalog {
     "mobilesync/reSync": "Runs a saved sync again: from where the last run left off.",
     "mobilesync/resolveConflict": "Ends a conflict.",
     "mobilesync/restart": "Takes syncs again after stop.",
-    "mobilesync/setupSyncsFromDefaultConfig":
-      "Saves the named syncs of usersyncs.json or globalsyncs.json that are missing, and those that the file defines otherwise now.",
+    "mobilesync/setupSyncsFromDefaultConfig": "Saves the named syncs of usersyncs.json or globalsyncs.json that are missing.",
     "mobilesync/stop": "Refuses syncs from now on and ends those that run at their next page or batch.",
     "mobilesync/syncDown": "Creates a sync down and runs it.",
     "mobilesync/syncUp": "Creates a sync up and runs it: every entry that is marked dirty is sent.",

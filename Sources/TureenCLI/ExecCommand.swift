@@ -10,7 +10,8 @@ struct ExecCommand: ParsableCommand {
     abstract: "Makes one call of the bridge and prints its result as JSON.",
     discussion: """
       SERVICE and ACTION are those of bridge-spec/actions: com.salesforce.smartstore pgSoupExists; --list shows them all. A \
-      service's last word is enough, and an action's name without pg or kv: smartstore soupExists. JSON is the object with the arguments; '-' reads it from standard input, and without it the call has \
+      service's last word is enough, and an action's name without pg or kv: smartstore soupExists. JSON is the \
+      object with the arguments; '-' reads it from standard input, and without it the call has \
       none. A sync is waited for, with a progress bar on a terminal; its result is its last state.
 
       The result goes to stdout, indented on a terminal, in one line elsewhere; everything else goes to stderr.

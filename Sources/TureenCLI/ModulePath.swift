@@ -5,8 +5,8 @@ enum ModulePath {
   /// Lua reads the variable when a state is made; the first one that is set counts.
   private static let names = ["LUA_PATH_5_4", "LUA_PATH"]
 
-  /// Makes a state whose `require` looks in a folder before everywhere else. The environment is as before afterwards: programs that
-  /// the script runs see nothing of it.
+  /// Makes a state whose `require` looks in a folder before everywhere else. The environment is as before afterwards: programs
+  /// that the script runs see nothing of it.
   static func preferring<T, Failure: Error>(
     _ folder: String, _ makeState: () throws(Failure) -> T
   ) throws(Failure) -> T {

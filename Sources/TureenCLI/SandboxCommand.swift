@@ -136,8 +136,8 @@ import Tureen
         try server.faults.add(rules)
       } catch let error as ServedSandbox.Place.Taken {
         complain(
-          "the sandbox org cannot be started: process \(error.processId) serves one under \(home) already; end that one first, or "
-            + "give this one another home with --home")
+          "the sandbox org cannot be started: process \(error.processId) serves one under \(home) already; end that one first, "
+            + "or give this one another home with --home")
         throw ExitCode(ExitStatus.unavailable)
       } catch {
         complain("the sandbox org cannot be started: \((error as? SandboxError)?.message ?? "\(error)")")

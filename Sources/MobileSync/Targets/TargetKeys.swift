@@ -1,7 +1,7 @@
 import JSON
 
-/// The keys that each kind of target knows. A misspelled one would be passed over, and other records be fetched or other fields be
-/// sent than was meant.
+/// The keys that each kind of target knows. A misspelled one would be passed over, and other records be fetched or other fields
+/// be sent than was meant.
 ///
 /// Checked where a definition is given, not where a stored one is read: what an earlier release has taken goes on running.
 enum TargetKeys {

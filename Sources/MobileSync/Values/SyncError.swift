@@ -50,7 +50,8 @@ public struct SyncError: Error, Sendable {
   /// The elements of the server's error array.
   public let errors: [JSONValue]
   public let cause: (any Error)?
-  /// Which part of a definition is wrong, from the object that was given on; empty when it is not about one part. Not in ``json``.
+  /// Which part of a definition is wrong, from the object that was given on; empty when it is not about one part. Not in
+  /// ``json``.
   public private(set) var place: [JSONFile.Step] = []
 
   public init(_ code: Code, _ message: String, isRetryable: Bool = false) {

@@ -99,6 +99,8 @@ def summaries(spec):
     lines.append("  static let summaries = [")
     for name, action in spec.actions.items():
         first = action["summary"].split(". ")[0].split("; ")[0].rstrip(".") + "."
+        if len(first) > WIDTH - 10:
+            first = first.split(", and ")[0].rstrip(".") + "."
         text = first.replace("\\", "\\\\").replace('"', '\\"')
         one = f'    "{name}": "{text}",'
         lines += [one] if len(one) <= WIDTH else [f'    "{name}":', f'      "{text}",']
