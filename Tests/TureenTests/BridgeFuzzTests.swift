@@ -1,9 +1,10 @@
 import Glibc
 import JSON
-import LuaBridge
 import TestSupport
 import Testing
 import Tureen
+
+@testable import LuaBridge
 
 /// Calls nobody would write, through the real bridge to real stores and a server: each has to end with an answer or an error that
 /// can be read. What traps ends the process, and the test with it.
@@ -87,7 +88,7 @@ import Tureen
   }
 
   @Test(.timeLimit(.minutes(120))) func sendRequest_urlsAndHeadersNobodyWrote_answerOrFailCleanly() async throws {
-    try await fuzz("sendRequest", usual: 4_000) { values in
+    try await fuzz("sendRequest", usual: 2_000) { values in
       var arguments: JSONObject = ["path": .string(values.path())]
       if values.chance(3) { arguments["endPoint"] = .string(values.pick(["/services/data", "", "//", "http:", values.text()])) }
       arguments["method"] = .string(values.pick(["GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "get", values.text()]))
@@ -101,9 +102,9 @@ import Tureen
 
   @Test(.timeLimit(.minutes(120))) func everyAction_argumentsNobodyWrote_answerOrFailCleanly() async throws {
     let actions = FuzzValues.actions
-    try await fuzz("actions", usual: 6_000) { values in
-      let (service, action) = values.pick(actions)
-      return (service, action, values.arguments())
+    try await fuzz("actions", usual: 4_000) { values in
+      let (service, action, rules) = values.pick(actions)
+      return (service, action, values.arguments(rules))
     }
   }
 }

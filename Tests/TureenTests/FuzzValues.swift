@@ -1,19 +1,21 @@
 import JSON
-import LuaBridge
 import TestSupport
+
+@testable import LuaBridge
 
 /// Values for calls nobody would write: of the right names and the wrong shapes, or the other way round.
 struct FuzzValues: Sendable {
   var random: SeededGenerator
 
   /// All actions but those that wait for what this test does not do, and those that leave nothing for the next round.
-  static let actions: [(String, String)] = {
-    let store = SmartStoreAction.allCases.filter { $0 != .observe }.map { ("com.salesforce.smartstore", $0.rawValue) }
-    let syncs = MobileSyncAction.allCases.filter { ![.stop].contains($0) }.map { ("com.salesforce.mobilesync", $0.rawValue) }
-    let keys = KeyValueAction.allCases.map { ("tureen.keyvalue", $0.rawValue) }
-    let info = SDKInfoAction.allCases.map { ("com.salesforce.sdkinfo", $0.rawValue) }
-    let account = AccountAction.allCases.map { ("com.salesforce.sfaccountmanager", $0.rawValue) }
-    return store + store + syncs + keys + info + account + [("com.salesforce.oauth", OAuthAction.getAuthCredentials.rawValue)]
+  static let actions: [(service: String, action: String, rules: ArgumentRules)] = {
+    let store = SmartStoreAction.allCases.filter { $0 != .observe }.map { ("com.salesforce.smartstore", $0.rawValue, $0.rules) }
+    let syncs = MobileSyncAction.allCases.filter { $0 != .stop }.map { ("com.salesforce.mobilesync", $0.rawValue, $0.rules) }
+    let keys = KeyValueAction.allCases.map { ("tureen.keyvalue", $0.rawValue, $0.rules) }
+    let info = SDKInfoAction.allCases.map { ("com.salesforce.sdkinfo", $0.rawValue, $0.rules) }
+    let account = AccountAction.allCases.map { ("com.salesforce.sfaccountmanager", $0.rawValue, $0.rules) }
+    let credentials = OAuthAction.getAuthCredentials
+    return store + store + syncs + keys + info + account + [("com.salesforce.oauth", credentials.rawValue, credentials.rules)]
   }()
 
   mutating func chance(_ n: Int) -> Bool { Int.random(in: 0..<n, using: &random) == 0 }
@@ -83,6 +85,34 @@ struct FuzzValues: Sendable {
     "value",
     "storeName", "isGlobalStore", "lazy", "args", "resolver", "createFieldlist", "updateFieldlist", "userId", "orgId", "feature",
   ]
+
+  /// Mostly what the action takes, each of the right kind, so that calls get past the first checks.
+  mutating func arguments(_ rules: ArgumentRules) -> JSONObject {
+    var given = arguments()
+    guard !chance(10) else { return given }
+    let names = Set(rules.fields.map(\.name))
+    for key in given.keys where !names.contains(key) { given[key] = nil }
+    for field in rules.fields where given[field.name] == nil && (field.isRequired || chance(4)) {
+      given[field.name] = shaped(field.shape)
+    }
+    return given
+  }
+
+  private mutating func shaped(_ shape: Shape) -> JSONValue {
+    guard !chance(12) else { return value(depth: 2) }
+    switch shape.kind {
+    case .any: return value(depth: 1)
+    case .fieldlist: return chance(2) ? .string("Id,LastName, " + text()) : ["Id", .string(text())]
+    case .string: return .string(chance(3) ? text() : pick(["s", "Id", "n", "0"]))
+    case .integer: return chance(3) ? number() : 1
+    case .boolean: return .bool(chance(2))
+    case .object:
+      var object = JSONObject()
+      for field in shape.fields where field.isRequired || chance(3) { object[field.name] = shaped(field.shape) }
+      return .object(object)
+    case .array: return .array((0..<Int.random(in: 0..<4, using: &random)).map { _ in shaped(shape.element.first ?? .any) })
+    }
+  }
 
   /// Some names an action knows with values of the right kind, so that calls get past the first check.
   mutating func arguments() -> JSONObject {
