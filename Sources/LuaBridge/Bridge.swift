@@ -32,8 +32,8 @@ public final class Bridge: @unchecked Sendable {
     host.attach(script)
   }
 
-  /// Refuses syncs from now on, gives up the queries that run or wait, and wakes the script's poll. Stopping the syncs that run is
-  /// the host's part.
+  /// Refuses syncs from now on, gives up the queries that run or wait, and wakes the script's poll. Stopping the syncs that
+  /// run is the host's part.
   ///
   /// `tureen.run` then goes on until what is pending has ended and returns false; `tureen.poll` raises when nothing is.
   public func interrupt() {

@@ -107,7 +107,8 @@ int64_t tureen_exec(tureen *t, const char *service, const char *action, const ch
                     void *user, char **error);
 
 /* Gives up a call as far as that can be done: a sync stops at its next page, a request is broken off, a query of a store ends
- * with smartstore/cancelled. It is answered all the same. Ids of calls that have ended are fine. Returns TUREEN_OK, TUREEN_CLOSED or TUREEN_MISUSE. */
+ * with smartstore/cancelled. It is answered all the same. Ids of calls that have ended are fine. Returns TUREEN_OK,
+ * TUREEN_CLOSED or TUREEN_MISUSE. */
 int tureen_cancel(tureen *t, int64_t call);
 
 /* How many calls will still be answered; observers (pgObserve) that are open count. TUREEN_CLOSED, TUREEN_MISUSE. */

@@ -1,6 +1,5 @@
 import JSON
 import SmartStore
-import Synchronization
 
 /// A conflict that a step of a run came across.
 struct MetConflict: Sendable, Equatable {
@@ -12,30 +11,20 @@ struct MetConflict: Sendable, Equatable {
   var isSkipped = false
 }
 
-/// What a transaction hands out beside the state: written in it, read after its commit.
-final class Noted<Value: Sendable>: Sendable {
-  private let values = Mutex<[Value]>([])
-
-  func append(_ value: Value) { values.withLock { $0.append(value) } }
-  func all() -> [Value] { values.withLock { $0 } }
-}
-
 extension RunRecord {
   /// Brings entries and the server's versions together, in one transaction, and gives what cannot be to the sync's resolver.
   /// - Returns: What became of each entry that is still there and dirty, by entry id; one that a resolver removed is settled.
-  mutating func reconcile(_ met: [Encounter]) async throws -> [Int64: Reconciliation] {
+  func reconcile(_ met: [Encounter]) async throws -> [Int64: Reconciliation] {
     guard !met.isEmpty else { return [:] }
-    let noted = Noted<(met: Encounter, outcome: Reconciliation)>()
     let reconciler = Reconciler(
       syncId: state.id, mergeMode: state.options.mergeMode, isDown: false, now: environment.configuration.now())
-    try await save(.synced) { transaction, state in
-      for one in met {
-        guard let outcome = try reconciler.reconcile(one, in: transaction) else { continue }
+    let outcomes = try await save(.synced) { transaction, state in
+      try met.compactMap { one -> (met: Encounter, outcome: Reconciliation)? in
+        guard let outcome = try reconciler.reconcile(one, in: transaction) else { return nil }
         if outcome == .merged || outcome == .settled { state.counts.merged += 1 }
-        noted.append((one, outcome))
+        return (one, outcome)
       }
     }
-    let outcomes = noted.all()
     let conflicts = outcomes.compactMap { one -> MetConflict? in
       guard case .conflict(let isNews) = one.outcome else { return nil }
       return MetConflict(soup: one.met.soup, entryId: one.met.entryId, isNews: isNews)
@@ -49,7 +38,7 @@ extension RunRecord {
   /// - Returns: What became of those that were resolved, by entry id.
   /// - Throws: ``SyncError`` `.resolver`. All conflicts that are left stay, and were told of.
   @discardableResult
-  mutating func handle(_ conflicts: [MetConflict]) async throws -> [Int64: Reconciliation] {
+  func handle(_ conflicts: [MetConflict]) async throws -> [Int64: Reconciliation] {
     var resolved: [Int64: Reconciliation] = [:], staying: [SyncConflict] = []
     var failure: (any Error)?
     for met in conflicts {
@@ -73,22 +62,20 @@ extension RunRecord {
   }
 
   /// - Returns: nil when the conflict stays: the resolver left it, or the entry was edited while it thought.
-  private mutating func resolve(
+  private func resolve(
     _ conflict: SyncConflict, _ met: MetConflict, with name: String
   ) async throws -> Reconciliation? {
     let resolution = try await environment.resolve(conflict, name)
     guard resolution != .skip else { return nil }
-    let noted = Noted<Reconciliation>()
-    try await save(.synced) { transaction, state in
-      guard try transaction.entry(conflict.entryId, in: conflict.soupName)?.version == conflict.version else { return }
+    return try await save(.synced) { transaction, state in
+      guard try transaction.entry(conflict.entryId, in: conflict.soupName)?.version == conflict.version else { return nil }
       let entry = try transaction.settle(conflict, resolution)?.object()
       state.counts.merged += 1
       state.counts.conflicting -= met.isSkipped ? 1 : 0
       state.counts.skipped -= met.isSkipped ? 1 : 0
       state.counts.stored += met.isSkipped ? 1 : 0
-      noted.append(entry?[LocalField.local]?.boolValue == true ? .merged : .settled)
+      return entry?[LocalField.local]?.boolValue == true ? .merged : .settled
     }
-    return noted.all().first
   }
 }
 

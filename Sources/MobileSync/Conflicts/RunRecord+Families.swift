@@ -9,7 +9,7 @@ extension RunRecord {
   /// A family that stays has its conflicts on members with local changes: on those that the server changed, else on all.
   /// - Parameter changed: The members that the server changed.
   /// - Returns: Whether the family can be sent; it has to be read again then.
-  mutating func mayGoUp(_ family: Family, _ changed: [FamilyChange]) async throws -> Bool {
+  func mayGoUp(_ family: Family, _ changed: [FamilyChange]) async throws -> Bool {
     guard !changed.isEmpty else { return true }
     let dirty = family.members.filter(family.isDirty)
     let met = changed.map(\.member).filter(family.isDirty)
@@ -27,7 +27,7 @@ extension RunRecord {
   }
 
   /// Members that the server changed between the look at them and their upload.
-  mutating func noteLateConflicts(_ upload: FamilyUpload) async throws {
+  func noteLateConflicts(_ upload: FamilyUpload) async throws {
     let late = upload.answers.filter { $0.outcome == .conflicting }.map(\.member)
     let outcomes = try await reconcile(try await encounters(late, upload.family))
     guard !outcomes.isEmpty, !outcomes.values.contains(where: \.isConflict) else { return }

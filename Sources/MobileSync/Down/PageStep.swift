@@ -14,10 +14,9 @@ struct PageStep: Sendable {
 
   /// Writes the page and changes the state accordingly. Whether an entry is dirty is looked at here, in the transaction that
   /// would overwrite it.
-  /// - Parameter conflicts: Gets the entries that both sides changed.
-  func apply(
-    _ state: inout SyncState, in transaction: StoreTransaction, noting conflicts: Noted<MetConflict>
-  ) throws {
+  /// - Returns: The entries that both sides changed.
+  func apply(_ state: inout SyncState, in transaction: StoreTransaction) throws -> [MetConflict] {
+    var conflicts: [MetConflict] = []
     let mergeMode = state.options.mergeMode, keepDirty = mergeMode != .overwrite
     let families = mergeMode == .leaveIfChanged ? try KeptFamilies(on: page, places, in: transaction) : KeptFamilies()
     for (i, part) in page.parts.enumerated() {
@@ -32,7 +31,7 @@ struct PageStep: Sendable {
         expectedTotal: places.count == 1 ? counter.total : nil, skipping: found.unchanged.union(kept)
       ) { position, entryId in dirty.append((position, entryId)) }
       try arrivals.note(in: transaction)
-      let merged = try reconcile(dirty, of: part, place, &state, transaction, conflicts)
+      let merged = try reconcile(dirty, of: part, place, &state, transaction, &conflicts)
       guard place.isCounted else { continue }
       state.counts.fetched += part.count - found.count
       state.counts.stored += max(0, outcome.stored - found.echoes.count) + merged
@@ -43,6 +42,7 @@ struct PageStep: Sendable {
     state.maxTimeStamp = progress.maxTimeStamp
     state.coveredTimeStamp = progress.covered
     if isLast { try finish(&state, in: transaction) }
+    return conflicts
   }
 
   /// Entries of records that stay because of their family; which of them are dirty shows when they are looked at.
@@ -60,7 +60,7 @@ struct PageStep: Sendable {
   /// - Returns: How many were written.
   private func reconcile(
     _ dirty: [(position: Int, entryId: Int64)], of part: ScannedPage, _ place: RecordPlace, _ state: inout SyncState,
-    _ transaction: StoreTransaction, _ conflicts: Noted<MetConflict>
+    _ transaction: StoreTransaction, _ conflicts: inout [MetConflict]
   ) throws -> Int {
     let reconciler = Reconciler(syncId: state.id, mergeMode: state.options.mergeMode, isDown: true, now: now)
     var merged = 0

@@ -4,7 +4,7 @@ import SmartStore
 
 /// One run of a sync down: the next page is fetched while this one is written, one transaction a page.
 struct SyncDownRun {
-  private var record: RunRecord
+  private let record: RunRecord
   private let target: any SyncDownTarget
   private let places: [RecordPlace]
   private var progress: SyncDownProgress
@@ -50,11 +50,9 @@ struct SyncDownRun {
     }
   }
 
-  /// Runs to the end.
-  /// - Returns: The record with the state DONE, already saved and not yet reported.
+  /// Runs to the end; the state DONE is then saved and not yet reported.
   /// - Throws: Whatever ended the run before. Pages stored by then stay stored.
-  mutating func perform(into record: inout RunRecord) async throws {
-    defer { record = self.record }
+  mutating func perform() async throws {
     let context = try await FetchContext(environment, places: places)
     warn()
     try await offerLeftConflicts()
@@ -86,7 +84,7 @@ struct SyncDownRun {
       do {
         try await store(page, known: known, isLast: next == nil)
         guard let next else { return }
-        if counter.isReported { self.record.report() }
+        if counter.isReported { record.report() }
         try await indexAhead(of: next, behind: page)
         guard let following = try await environment.control.value(of: next.task) else {
           try await finishEmpty()
@@ -205,11 +203,10 @@ struct SyncDownRun {
     let step = PageStep(
       page: page, places: places, known: known, progress: progress, counter: counter, isLast: endsHere,
       now: environment.configuration.now())
-    let conflicts = Noted<MetConflict>()
-    try await record.save(.pulled) { transaction, state in try step.apply(&state, in: transaction, noting: conflicts) }
-    try await record.handle(conflicts.all())
+    let conflicts = try await record.save(.pulled) { transaction, state in try step.apply(&state, in: transaction) }
+    try await record.handle(conflicts)
     if isLast, !endsHere {
-      if mayMeetLostCreates { try await LostCreates.settle(afterFilling: places.map(\.soup), &record) }
+      if mayMeetLostCreates { try await LostCreates.settle(afterFilling: places.map(\.soup), record) }
       try await finishEmpty()
     }
     if isLast, counter.isReported { record.report(status: .running, progress: counter.percent) }
@@ -221,7 +218,7 @@ struct SyncDownRun {
     let end = PageStep(
       page: SyncDownPage(parts: [], totalSize: 0), places: places, known: [], progress: progress, counter: counter,
       isLast: true, now: environment.configuration.now())
-    try await record.save(.pulled) { transaction, state in try end.apply(&state, in: transaction, noting: Noted()) }
+    try await record.save(.pulled) { transaction, state in try end.apply(&state, in: transaction) }
   }
 }
 

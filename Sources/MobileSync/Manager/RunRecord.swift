@@ -16,8 +16,8 @@ struct RunEnvironment: Sendable {
   let resolver: @Sendable (String) -> ConflictResolver?
 }
 
-/// A run's state and its right to run: saved together, reported after that.
-struct RunRecord: Sendable {
+/// A run's state and its right to run: saved together, reported after that. One run owns it, and its task alone uses it.
+final class RunRecord {
   let environment: RunEnvironment
   /// The soups the run writes to.
   let soups: [String]
@@ -34,22 +34,26 @@ struct RunRecord: Sendable {
   /// Runs one transaction that does the work of a step and saves the state with it. All of it is committed, or nothing.
   ///
   /// - Parameter body: Works on the entries and changes the state accordingly.
+  /// - Returns: What `body` returned, once it is committed.
   /// - Throws: `StoreError` `.leaseLost` when another process took the sync over. Nothing is written then.
-  mutating func save(
-    _ durability: Durability, _ body: @escaping @Sendable (StoreTransaction, inout SyncState) throws -> Void
-  ) async throws {
+  @discardableResult
+  func save<T: Sendable>(
+    _ durability: Durability, _ body: @escaping @Sendable (StoreTransaction, inout SyncState) throws -> T
+  ) async throws -> T {
     let lease = lease, state = counted(), configuration = environment.configuration
-    (self.lease, self.state) = try await environment.store.write(durability) { transaction in
+    let result: T
+    (self.lease, self.state, result) = try await environment.store.write(durability) { transaction in
       var next = state
       var renewed = try transaction.renewLease(lease, now: configuration.now(), duration: configuration.leaseMs)
-      try body(transaction, &next)
+      let result = try body(transaction, &next)
       try SyncsSoup.save(next, in: transaction)
       if next.status.isTerminal {
         try transaction.releaseLease(renewed)
         renewed = lease
       }
-      return (renewed, next)
+      return (renewed, next, result)
     }
+    return result
   }
 
   /// Tells the listener how things stand.
@@ -76,7 +80,7 @@ struct RunRecord: Sendable {
   }
 
   /// Ends the run that threw `error`: STOPPED when it was asked to end, else FAILED. What was stored stays stored.
-  mutating func end(_ error: any Error) async {
+  func end(_ error: any Error) async {
     let now = environment.configuration.now()
     var ended = counted()
     if isStop(error) { ended.enter(.stopped, now: now) } else { ended.fail(SyncError(wrapping: error), now: now) }

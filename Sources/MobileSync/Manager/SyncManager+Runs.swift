@@ -242,22 +242,22 @@ extension SyncManager {
   private func run(
     _ start: Start, _ environment: RunEnvironment, _ soups: [String], _ ticket: SoupTurns.Ticket
   ) async {
-    var record = RunRecord(environment: environment, soups: soups, lease: start.lease, state: start.state)
+    let record = RunRecord(environment: environment, soups: soups, lease: start.lease, state: start.state)
     do {
       try await waitTurn(ticket, environment.control)
       shared.withLock { _ = $0.queued.remove(start.state.id) }
       switch start.state.type {
       case .syncDown:
-        let isUnsettled = try await LostCreates.settle(beforeFilling: soups, &record)
+        let isUnsettled = try await LostCreates.settle(beforeFilling: soups, record)
         var run = try SyncDownRun(record, previousRunEnded: start.previousRunEnded, mayMeetLostCreates: isUnsettled)
-        try await run.perform(into: &record)
+        try await run.perform()
       case .syncUp:
         if let target = try TargetRegistry.families(start.state.target) {
           var run = FamilyUpRun(record, target)
-          try await run.perform(into: &record)
+          try await run.perform()
         } else {
           var run = try SyncUpRun(record)
-          try await run.perform(into: &record)
+          try await run.perform()
         }
       }
     } catch {

@@ -6,7 +6,7 @@ import SmartStore
 ///
 /// The families are chosen at the start; what becomes dirty later waits for the next run.
 struct FamilyUpRun {
-  private var record: RunRecord
+  private let record: RunRecord
   private let target: ParentChildrenSyncUpTarget
   private let plans: FamilyPlans
   private let places: FamilyPlaces
@@ -28,23 +28,22 @@ struct FamilyUpRun {
 
   /// Runs to the end; the state DONE is then saved and not yet reported.
   /// - Throws: Whatever ended the run before. What was uploaded by then is written back.
-  mutating func perform(into record: inout RunRecord) async throws {
-    defer { record = self.record }
+  mutating func perform() async throws {
     let inDoubt = try await settleLostCreates()
     let info = info
     try await indexParentIds()
     let ids = try await environment.store.read { try Family.dirty(info, in: $0) }
     counter = ProgressCounter(total: ids.count)
-    try await self.record.save(.pulled) { _, state in state.totalSize = ids.count }
-    self.record.report()
+    try await record.save(.pulled) { _, state in state.totalSize = ids.count }
+    record.report()
     for id in ids {
       try environment.control.check()
       try await upload(id, inDoubt)
       counter.advance(1)
-      if counter.isReported { self.record.report(status: .running, progress: counter.percent) }
+      if counter.isReported { record.report(status: .running, progress: counter.percent) }
     }
     let now = environment.configuration.now()
-    try await self.record.save(.pulled) { _, state in
+    try await record.save(.pulled) { _, state in
       state.progress = 100
       state.enter(.done, now: now)
     }
@@ -63,7 +62,7 @@ struct FamilyUpRun {
   private mutating func settleLostCreates() async throws -> [String: Set<Int64>] {
     var doubtful: [String: Set<Int64>] = [:]
     for place in LostCreates.all(of: target, plans, places) {
-      doubtful[place.soupName, default: []].formUnion(try await place.resolve(&record))
+      doubtful[place.soupName, default: []].formUnion(try await place.resolve(record))
     }
     return doubtful
   }

@@ -7,15 +7,15 @@ extension LostCreates {
   ///
   /// What is in doubt already stays so: a sync up looks again, or a sync down that brings the record.
   /// - Returns: Whether a create is left that has no answer yet: its record may come as an entry of its own.
-  static func settle(beforeFilling soups: [String], _ record: inout RunRecord) async throws -> Bool {
-    for soup in soups { _ = try await LostCreates(soupName: soup).resolve(&record, leavingDoubts: true) }
+  static func settle(beforeFilling soups: [String], _ record: RunRecord) async throws -> Bool {
+    for soup in soups { _ = try await LostCreates(soupName: soup).resolve(record, leavingDoubts: true) }
     return try await record.environment.store.read { snapshot in
       try soups.contains { try !snapshot.unsettledCreates(in: $0).isEmpty }
     }
   }
 
   /// Brings together the entries that a sync down has added and the creates that may have made their records.
-  static func settle(afterFilling soups: [String], _ record: inout RunRecord) async throws {
+  static func settle(afterFilling soups: [String], _ record: RunRecord) async throws {
     let hasArrivals = try await record.environment.store.read { snapshot in
       try soups.contains { try !snapshot.arrivals(in: $0).isEmpty }
     }
@@ -25,7 +25,7 @@ extension LostCreates {
       state.counts.inDoubt = 0
       state.inDoubtUntil = 0
     }
-    for soup in soups { _ = try await LostCreates(soupName: soup).resolve(&record) }
+    for soup in soups { _ = try await LostCreates(soupName: soup).resolve(record) }
   }
 
   /// Parents first: their children point to them.

@@ -16,7 +16,7 @@ struct LostCreates {
 
   /// - Parameter leavingDoubts: Passes over those that a look could not decide before.
   /// - Returns: Entries whose creation stays in doubt, or may still appear: they are not to be sent.
-  func resolve(_ record: inout RunRecord, leavingDoubts: Bool = false) async throws -> Set<Int64> {
+  func resolve(_ record: RunRecord, leavingDoubts: Bool = false) async throws -> Set<Int64> {
     let environment = record.environment, asked = environment.configuration.now(), lost = self
     let pending = try await environment.store.read { snapshot in
       try lost.pending(snapshot, environment.owners, now: asked).filter { !leavingDoubts || !$0.upload.inDoubt }
@@ -33,7 +33,7 @@ struct LostCreates {
     for one in pending where verdicts[one.upload.entryId] == .looked(.sendAgain) && !rule.allows(one.upload) {
       verdicts[one.upload.entryId] = .looked(.wait)
     }
-    try await write(verdicts, pending, asked, &record)
+    try await write(verdicts, pending, asked, record)
     record.logDoubts()
     return Set(verdicts.filter { $0.value == .looked(.inDoubt) || $0.value == .looked(.wait) }.keys)
   }
@@ -72,7 +72,7 @@ struct LostCreates {
   // MARK: Writing
 
   private func write(
-    _ verdicts: [Int64: LostCreateVerdict], _ pending: [PendingCreate], _ asked: Int64, _ record: inout RunRecord
+    _ verdicts: [Int64: LostCreateVerdict], _ pending: [PendingCreate], _ asked: Int64, _ record: RunRecord
   ) async throws {
     let soup = soupName
     try await record.save(.synced) { transaction, state in

@@ -6,7 +6,7 @@ import SmartStore
 ///
 /// The entries are chosen at the start, by id; what becomes dirty later waits for the next run.
 struct SyncUpRun {
-  var record: RunRecord
+  let record: RunRecord
   private(set) var target: any SyncUpTarget
   let plan: DirtyBatch.Plan
   /// Records that are done with, whatever became of them.
@@ -37,20 +37,19 @@ struct SyncUpRun {
 
   /// Runs to the end; the state DONE is then saved and not yet reported.
   /// - Throws: Whatever ended the run before. What was uploaded by then is written back.
-  mutating func perform(into record: inout RunRecord) async throws {
-    defer { record = self.record }
+  mutating func perform() async throws {
     target = try await target.prepared(in: context())
     let lost = LostCreates(soupName: state.soupName, older: LostCreates.Older(place: place, plan: plan))
-    let inDoubt = try await lost.resolve(&self.record)
+    let inDoubt = try await lost.resolve(record)
     let soup = state.soupName
     let ids = try await environment.store.read { try $0.dirtyEntryIds(in: soup) }
     counter = ProgressCounter(total: ids.count)
-    try await self.record.save(.pulled) { _, state in state.totalSize = ids.count }
-    self.record.report()
+    try await record.save(.pulled) { _, state in state.totalSize = ids.count }
+    record.report()
     let verdicts = Dictionary(uniqueKeysWithValues: inDoubt.map { ($0, UploadVerdict.inDoubt) })
     try await upload(UploadChunk.chunks(of: ids, verdicts, size: target.settings.maxBatchSize))
     let now = environment.configuration.now()
-    try await self.record.save(.pulled) { _, state in
+    try await record.save(.pulled) { _, state in
       state.progress = 100
       state.enter(.done, now: now)
     }
