@@ -59,6 +59,8 @@ struct ProgressCounter: Equatable, Sendable {
   private var before = 0
   /// Done, and to come once more.
   private var again = 0
+  /// What was shown before the target was asked again: it never shows less.
+  private var leastPercent = 0
 
   init(total: Int) { announced = max(0, total) }
 
@@ -75,12 +77,14 @@ struct ProgressCounter: Equatable, Sendable {
 
   /// What the target says from now on is about the rest only.
   mutating func goOn() {
+    leastPercent = percent
     before = done
     leftOut = 0
   }
 
   /// The target begins at its first record again; progress waits until it is as far as it was.
   mutating func startAgain() {
+    leastPercent = percent
     again = done
     leftOut = 0
   }
@@ -89,7 +93,7 @@ struct ProgressCounter: Equatable, Sendable {
   mutating func leaveOut(_ count: Int) { leftOut += count }
 
   /// 0...99: only the end is 100.
-  var percent: Int { total > 0 ? min(99, done * 100 / total) : 0 }
+  var percent: Int { max(leastPercent, total > 0 ? min(99, done * 100 / total) : 0) }
 
   /// True while the model reports a page: the last one is reported by DONE.
   var isReported: Bool { done < total }
