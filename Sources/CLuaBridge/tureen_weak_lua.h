@@ -80,6 +80,7 @@
 #pragma weak lua_pushlightuserdata
 #pragma weak lua_pushlstring
 #pragma weak lua_pushnil
+#pragma weak lua_pushnumber
 #pragma weak lua_pushstring
 #pragma weak lua_pushvalue
 #pragma weak lua_pushvfstring
