@@ -13,7 +13,7 @@ local sandbox = require "tureen.sandbox"
 local SOUP, DOWN, UP = "twoWay", "twoWayDown", "twoWayUp"
 local TARGET = {
   type = "soql",
-  query = "SELECT Id, LastName, Title, Phone, Email FROM Contact ORDER BY LastModifiedDate LIMIT 500",
+  query = "SELECT Id, LastName, Title, Phone, Email FROM Contact WHERE LastName < 'C' ORDER BY LastModifiedDate",
 }
 
 local function say(topic, text, ...)

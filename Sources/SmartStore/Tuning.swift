@@ -64,4 +64,6 @@ enum Tuning {
   static let looksAtWrongKey = 5
   /// Milliseconds a change of key waits for another program's lock: whoever changes a key knows who else uses the store.
   static let keyChangeBusyTimeoutMs: Int32 = 1000
+  /// Milliseconds that removing a store waits for its last holder: a child process that is being started lets go within a few.
+  static let removalPatienceMs: Int64 = 500
 }

@@ -21,6 +21,17 @@ package final class FolderLock: Sendable {
 
   deinit { close(descriptor) }
 
+  /// - Parameter patienceMs: How long to wait for other holders. A child process that is just being started holds its parent's
+  ///   locks until it runs its program.
+  package static func take(_ kind: Kind, folderOf path: String, patienceMs: Int64) -> Outcome {
+    let end = SystemClock.monotonicMilliseconds() + patienceMs
+    while true {
+      let outcome = take(kind, folderOf: path)
+      guard case .busy = outcome, SystemClock.monotonicMilliseconds() < end else { return outcome }
+      usleep(5_000)
+    }
+  }
+
   /// Never waits.
   package static func take(_ kind: Kind, folderOf path: String) -> Outcome {
     let slash = path.lastIndex(of: "/")

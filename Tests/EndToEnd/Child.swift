@@ -27,7 +27,7 @@ final class Child: @unchecked Sendable {  // all mutable state is touched with `
   private var waiters: [Waiter] = []
 
   /// Seconds until a child that has not ended is killed. Under a sanitizer everything takes its time.
-  static let limit = ProcessInfo.processInfo.environment["TUREEN_CHILD_SECONDS"].flatMap { Double($0) } ?? 300
+  static let limit = ProcessInfo.processInfo.environment["TUREEN_CHILD_SECONDS"].flatMap { Double($0) } ?? 900
 
   /// Starts a program with an environment that holds nothing but these variables and what every program needs.
   /// - Parameters:

@@ -99,6 +99,8 @@ import Testing
   @Test func parentChildren_overTheWire_goDownAgainAndClean() async throws {
     let bench = try await SyncBench(pageSize: 2)
     let ids = try populate(bench, [2, 0, 1])
+    // Older than what a re-sync looks at once more.
+    bench.clock.advance(by: 120)
     let end = try await bench.manager.syncDown(target: Self.families, soupName: "accounts", syncName: "f")
     #expect(end.status == .done && end.totalSize == 3 && end.counts.requests == 2, "\(end.error)")
     #expect(try bench.names() == ["Account 0", "Account 1", "Account 2"])

@@ -88,7 +88,7 @@ import Tureen
   }
 
   @Test(.timeLimit(.minutes(120))) func sendRequest_urlsAndHeadersNobodyWrote_answerOrFailCleanly() async throws {
-    try await fuzz("sendRequest", usual: 2_000) { values in
+    try await fuzz("sendRequest", usual: 500) { values in
       var arguments: JSONObject = ["path": .string(values.path())]
       if values.chance(3) { arguments["endPoint"] = .string(values.pick(["/services/data", "", "//", "http:", values.text()])) }
       arguments["method"] = .string(values.pick(["GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "get", values.text()]))
@@ -102,7 +102,7 @@ import Tureen
 
   @Test(.timeLimit(.minutes(120))) func everyAction_argumentsNobodyWrote_answerOrFailCleanly() async throws {
     let actions = FuzzValues.actions
-    try await fuzz("actions", usual: 4_000) { values in
+    try await fuzz("actions", usual: 1_000) { values in
       let (service, action, rules) = values.pick(actions)
       return (service, action, values.arguments(rules))
     }

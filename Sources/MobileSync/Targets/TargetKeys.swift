@@ -31,15 +31,17 @@ enum TargetKeys {
     "soql": ["query", "maxBatchSize"], "sosl": ["query"], "mru": ["sobjectType", "fieldlist"],
     "refresh": ["sobjectType", "fieldlist", "soupName", "countIdsPerSoql", "coundIdsPerSoql"],
     "layout": ["sobjectType", "formFactor", "layoutType", "mode", "recordTypeId"], "metadata": ["sobjectType"],
-    "parent_children": family + ["parentFieldlist", "childrenFieldlist", "parentSoqlFilter"],
+    "parent_children": family + familyDown,
     "briefcase": ["infos", "countIdsPerRetrieve"], "custom": ["luaImpl", "sortedByModification"],
   ]
   private static let up: [String: [String]] = [
     "plain": upload, "collection": upload, "batch": upload, "custom": ["luaImpl"] + upload,
-    "parent_children": family + upload + ["childrenCreateFieldlist", "childrenUpdateFieldlist"],
+    // One table may describe both directions.
+    "parent_children": family + familyDown + upload + ["childrenCreateFieldlist", "childrenUpdateFieldlist"],
   ]
   private static let upload = ["createFieldlist", "updateFieldlist", "externalIdFieldName", "maxBatchSize", "lostCreateWaitMs"]
   private static let family = ["parent", "children", "relationshipType"]
+  private static let familyDown = ["parentFieldlist", "childrenFieldlist", "parentSoqlFilter"]
   private static let related = ["sobjectType", "soupName", "externalIdFieldName"] + fields
 
   private static func checkFamily(_ json: JSONObject, _ label: String) throws(SyncError) {

@@ -120,7 +120,7 @@ public final class StoreRegistry: @unchecked Sendable {
     try queue.sync {
       open.removeValue(forKey: key)?.close()
       let folder = try folder(key)
-      switch FolderLock.take(.alone, folderOf: folder + "/store.sqlite") {
+      switch FolderLock.take(.alone, folderOf: folder + "/store.sqlite", patienceMs: Tuning.removalPatienceMs) {
       case .locked(let lock):
         defer { withExtendedLifetime(lock) {} }
         try StoreError.wrappingFileErrors { try removeFolder(folder, from: directory(isGlobal)) }
