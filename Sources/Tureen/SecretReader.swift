@@ -1,6 +1,5 @@
-import Support
-
 @preconcurrency import Glibc
+import Support
 
 /// Reads a secret from where people keep them. No result and no error shows any of it.
 enum SecretReader {

@@ -53,13 +53,15 @@ struct ChangeFeedTests {
   @Test func write_inItsOwnObserversCallback_isRefusedWithASentence() throws {
     let store = try TemporaryStore(soup: "s", [.string("k")]), inner = store.store
     let refusals = Mutex<[StoreError]>([])
-    let observer = try inner.observe(soups: ["s"], onNews: { _ in
-      do {
-        try inner.upsert(#"[{"k":"again"}]"#, into: "s")
-      } catch {
-        refusals.withLock { $0.append(contentsOf: [error as? StoreError].compactMap(\.self)) }
-      }
-    })
+    let observer = try inner.observe(
+      soups: ["s"],
+      onNews: { _ in
+        do {
+          try inner.upsert(#"[{"k":"again"}]"#, into: "s")
+        } catch {
+          refusals.withLock { $0.append(contentsOf: [error as? StoreError].compactMap(\.self)) }
+        }
+      })
     try inner.upsert(#"[{"k":"a"}]"#, into: "s")
     #expect(observer.take() == [change(created: [1])])
     let refused = refusals.withLock { $0 }

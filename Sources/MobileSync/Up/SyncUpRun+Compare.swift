@@ -61,7 +61,8 @@ extension SyncUpRun {
   }
 
   private var check: UploadCheck {
-    UploadCheck(target: target, context: context(), store: environment.store, soup: state.soupName,
+    UploadCheck(
+      target: target, context: context(), store: environment.store, soup: state.soupName,
       sendable: plan.update ?? [])
   }
 
