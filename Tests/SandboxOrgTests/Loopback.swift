@@ -2,14 +2,15 @@ import Glibc
 
 /// Sockets to servers of this machine.
 enum Loopback {
+  /// - Parameter host: A loopback address. On one that no other test uses, a port that was given up is not taken again.
   /// - Returns: A connected descriptor, for the caller to close.
   /// - Throws: ``WireClient/NoAnswer`` when nobody listens.
-  static func connect(port: Int) throws -> Int32 {
+  static func connect(port: Int, host: String = "127.0.0.1") throws -> Int32 {
     let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
     var address = sockaddr_in()
     address.sin_family = sa_family_t(AF_INET)
     address.sin_port = in_port_t(port).bigEndian
-    address.sin_addr.s_addr = inet_addr("127.0.0.1")
+    address.sin_addr.s_addr = inet_addr(host)
     let status = withUnsafePointer(to: &address) {
       $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
         Glibc.connect(descriptor, $0, socklen_t(MemoryLayout<sockaddr_in>.size))
