@@ -12,7 +12,7 @@ import Testing
 /// Two hosts on one file, each with connections, manager and clock of its own as two processes have them, upload at the same time
 /// again and again: creates, updates, deletes, with every target. Nothing is made twice, nothing is lost.
 ///
-/// `TUREEN_RUNS` asks for another number of runs than the usual 300; `.ci/run` asks for thousands. `TUREEN_SEED` begins elsewhere.
+/// `TUREEN_RUNS` asks for another number of runs than the usual 300; `.ci/run` asks for a thousand. `TUREEN_SEED` begins elsewhere.
 @Suite struct ClaimedRunsTests {
   private static let environment = ProcessInfo.processInfo.environment
   private static let runs = environment["TUREEN_RUNS"].flatMap { Int($0) } ?? 300
