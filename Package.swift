@@ -74,22 +74,28 @@ let package = Package(
       name: "LuaBridge",
       dependencies: ["CLua", "CLuaBridge", "JSON"],
       exclude: ["Lua"]),
+    // The HTTP front of every pretend server; it knows no vendor.
+    .target(
+      name: "SandboxServer",
+      dependencies: [
+        "CZlib", "JSON", log, sandbox("Hummingbird", "hummingbird"), sandbox("HummingbirdCore", "hummingbird"),
+        sandbox("HummingbirdTLS", "hummingbird"), .product(name: "NIOCore", package: "swift-nio"),
+        .product(name: "NIOHTTP1", package: "swift-nio"), sandbox("NIOHTTPTypes", "swift-nio-extras"),
+        sandbox("SwiftASN1", "swift-asn1"), sandbox("Crypto", "swift-crypto"), sandbox("X509", "swift-certificates"),
+      ]),
     .target(
       name: "SandboxOrg",
       dependencies: [
-        "CZlib", "Database", "JSON", "Support", log, sandbox("Hummingbird", "hummingbird"),
-        sandbox("HummingbirdCore", "hummingbird"), sandbox("HummingbirdTLS", "hummingbird"),
-        .product(name: "NIOCore", package: "swift-nio"), .product(name: "NIOHTTP1", package: "swift-nio"),
-        sandbox("NIOHTTPTypes", "swift-nio-extras"), sandbox("SwiftASN1", "swift-asn1"),
-        sandbox("Crypto", "swift-crypto"), sandbox("CryptoExtras", "swift-crypto"),
-        sandbox("X509", "swift-certificates"),
+        "SandboxServer", "Database", "JSON", "Support", sandbox("SwiftASN1", "swift-asn1"),
+        sandbox("Crypto", "swift-crypto"), sandbox("CryptoExtras", "swift-crypto"), sandbox("X509", "swift-certificates"),
       ]),
     .target(name: "Tureen", dependencies: ["LuaBridge", "MobileSync", "SmartStore", "RestClient", "JSON", "Support", log]),
     .target(name: "CTureenModule", dependencies: ["CLua", "CLuaBridge", "Tureen"], linkerSettings: selfContained),
     .executableTarget(
       name: "TureenCLI",
       dependencies: [
-        "Tureen", "CRepl", "SmartStore", .target(name: "SandboxOrg", condition: .when(traits: ["Sandbox"])), "Support", log,
+        "Tureen", "CRepl", "SmartStore", .target(name: "SandboxOrg", condition: .when(traits: ["Sandbox"])),
+        "Support", log,
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ],
       linkerSettings: [.linkedLibrary("lua5.4")]),

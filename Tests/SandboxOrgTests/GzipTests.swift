@@ -57,7 +57,7 @@ private let data = "/services/data/v66.0"
       }
       let plain = Array(#"{"Name":"A"}"#.utf8)
       let packed = try #require(Gzip.encoded(plain))
-      let bomb = try #require(Gzip.encoded([UInt8](repeating: 0x20, count: Tuning.requestBodyBytes + 1)))
+      let bomb = try #require(Gzip.encoded([UInt8](repeating: 0x20, count: ServerTuning.requestBodyBytes + 1)))
       for (coding, body, status, code) in [
         ("gzip", plain, 400, "BAD_REQUEST"), ("gzip", Array(packed.dropLast(4)), 400, "BAD_REQUEST"),
         ("gzip", [], 400, "BAD_REQUEST"), ("gzip", bomb, 413, "REQUEST_ENTITY_TOO_LARGE"),

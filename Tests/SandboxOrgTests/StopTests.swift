@@ -1,6 +1,7 @@
 import Foundation
 import JSON
 import SandboxOrg
+import Synchronization
 import Testing
 
 @Suite struct StopTests {
@@ -18,6 +19,25 @@ import Testing
     while server.requests().isEmpty { await Task.yield() }
     await server.stop()
     #expect(try await answer.status == 200)
+  }
+
+  /// A client that connects in the very moment of the stop is served or refused; swift-nio used to end the process for it.
+  @Test(arguments: [false, true]) func stop_whileClientsConnect_endsInOrder(isTLS: Bool) async throws {
+    for _ in 0..<(isTLS ? 20 : 100) {
+      var configuration = SandboxConfiguration()
+      configuration.seed = .none
+      configuration.tls = isTLS ? .generated(folder: nil) : nil
+      // No other test listens there: a port that was given up is not taken again.
+      configuration.host = Connector.host
+      configuration.allowsRemote = true
+      let server = try await SandboxServer.start(configuration)
+      let port = server.port
+      let connecting = Connector(port: port, clients: 4)
+      await connecting.hasConnected()
+      await server.stop()
+      connecting.stop()
+      #expect(throws: WireClient.NoAnswer.self) { close(try Loopback.connect(port: port, host: Connector.host)) }
+    }
   }
 
   @Test func stop_whileARequestIsHeldBack_doesNotWaitForIt() async throws {
@@ -42,4 +62,38 @@ import Testing
     #expect(throws: SandboxError.self) { try server.create("Account", fields: ["Name": "A"]) }
     #expect(throws: SandboxError.self) { try server.expireSessions() }
   }
+}
+
+/// Threads that connect to a port, hang up and connect again until nobody listens or they are told to stop.
+private final class Connector: Sendable {
+  static let host = "127.0.0.83"
+  private let isOver = Mutex(false)
+  private let connected: AsyncStream<Void>
+
+  init(port: Int, clients: Int) {
+    let (stream, continuation) = AsyncStream.makeStream(of: Void.self)
+    connected = stream
+    for _ in 0..<clients {
+      Thread.detachNewThread { [weak self] in
+        while let self, !self.isOver.withLock({ $0 }), let descriptor = try? Loopback.connect(port: port, host: Self.host) {
+          continuation.yield()
+          let hello = Array("GET / HTTP/1.1\r\n".utf8)
+          _ = send(descriptor, hello, hello.count, Int32(MSG_NOSIGNAL))
+          close(descriptor)
+        }
+        continuation.finish()
+      }
+    }
+  }
+
+  /// Returns when each of some connections has been made: the next ones are on their way.
+  func hasConnected() async {
+    var count = 0
+    for await _ in connected {
+      count += 1
+      if count == 20 { return }
+    }
+  }
+
+  func stop() { isOver.withLock { $0 = true } }
 }

@@ -41,7 +41,7 @@ enum SalesforceFaultKinds {
     FaultKind(
       "failItems", .service, "Records or requests of a call that holds several fail by themselves.",
       [
-        FaultParameter("indexes", .integers(0...Tuning.faultCount), .null, "which, from 0 on"),
+        FaultParameter("indexes", .integers(0...ServerTuning.faultCount), .null, "which, from 0 on"),
         FaultParameter("share", .share, 0.5, "which share, when no indexes are given"),
         FaultParameter("code", .text, "FIELD_CUSTOM_VALIDATION_EXCEPTION", "the statusCode"),
         FaultParameter("message", .text, "refused on purpose", "the message"),
@@ -50,8 +50,9 @@ enum SalesforceFaultKinds {
     FaultKind(
       "lateCommit", .service, "A write is stamped when it comes and committed later.",
       [
-        FaultParameter("requests", .integer(0...Tuning.faultCount), .null, "after so many further data calls"),
-        FaultParameter("seconds", .integer(0...Tuning.faultSeconds), .null, "when the org's clock has gone so far; 0 by default"),
+        FaultParameter("requests", .integer(0...ServerTuning.faultCount), .null, "after so many further data calls"),
+        FaultParameter(
+          "seconds", .integer(0...ServerTuning.faultSeconds), .null, "when the org's clock has gone so far; 0 by default"),
         FaultParameter(
           "answer", .choice(["held", "lost"]), "held", "the answer comes with the commit, or the connection is closed at once"),
       ], sample: ["seconds": 0], applies: isWrite
@@ -63,11 +64,14 @@ enum SalesforceFaultKinds {
   private static let stamps: [FaultKind] = [
     FaultKind(
       "equalStamps", .service, "Stamps of the call's writes are cut to a coarse clock: many are equal.",
-      [FaultParameter("seconds", .integer(1...Tuning.faultSeconds), 60, "its step")], applies: isWrite
+      [FaultParameter("seconds", .integer(1...ServerTuning.faultSeconds), 60, "its step")], applies: isWrite
     ) { _ in .service(isHeard: true) },
     FaultKind(
       "stampSkew", .service, "Stamps of the call's writes come from a clock that is off.",
-      [FaultParameter("seconds", .integer(-Tuning.faultSeconds...Tuning.faultSeconds), -60, "how far; negative is the past")],
+      [
+        FaultParameter(
+          "seconds", .integer(-ServerTuning.faultSeconds...ServerTuning.faultSeconds), -60, "how far; negative is the past")
+      ],
       applies: isWrite
     ) { _ in .service(isHeard: true) },
   ]

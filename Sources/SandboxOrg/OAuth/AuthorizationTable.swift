@@ -41,7 +41,7 @@ struct AuthorizationTable {
   /// - Returns: The ticket that the next page has to bring.
   mutating func begin(_ entry: Pending) -> String {
     Self.shorten(&pending, to: Tuning.openAuthorizations) { $0.created }
-    let ticket = SessionRegistry.random(43)
+    let ticket = RandomText.make(43)
     pending[ticket] = entry
     return ticket
   }
@@ -55,7 +55,7 @@ struct AuthorizationTable {
 
   mutating func issueCode(_ request: AuthorizationRequest, user: String, now: Int64) -> String {
     Self.shorten(&codes, to: Tuning.openAuthorizations) { $0.created }
-    let code = "aPrx\(SessionRegistry.random(60))=="
+    let code = "aPrx\(RandomText.make(60))=="
     codes[code] = Code(request: request, user: user, created: now)
     return code
   }

@@ -35,7 +35,7 @@ enum AuthorizeRoutes {
     } catch let refusal as OAuthRefusal {
       return AuthorizePages.error(refusal)
     }
-    let browser = cookie(call.request) ?? SessionRegistry.random(43)
+    let browser = cookie(call.request) ?? RandomText.make(43)
     return loginPage(call, .init(request: request, browser: browser, created: call.org.configuration.clock.now()))
   }
 

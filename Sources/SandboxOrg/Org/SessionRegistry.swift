@@ -78,7 +78,7 @@ final class SessionRegistry {
   /// - Parameter refreshToken: The token it was issued for; revoking that one ends it too.
   func issueAccessToken(_ grant: Grant, organization: String, refreshToken: String? = nil) throws -> String {
     try forgetExpired()
-    let token = "\(organization.prefix(15))!\(Self.random(64))"
+    let token = "\(organization.prefix(15))!\(RandomText.make(64))"
     let now = configuration.clock.now()
     try add(token, Session(kind: .access, grant: grant, parent: refreshToken, issued: now, lastUsed: now))
     return token
@@ -103,7 +103,7 @@ final class SessionRegistry {
     return new
   }
 
-  private static func refreshToken() -> String { "5Aep861\(random(73))" }
+  private static func refreshToken() -> String { "5Aep861\(RandomText.make(73))" }
 
   // MARK: Finding
 
@@ -209,7 +209,7 @@ final class SessionRegistry {
   private static func setting(_ name: String, _ configured: String?, _ connection: Connection) throws -> String {
     let stored = try connection.firstValue("SELECT value FROM sandbox_setting WHERE name = ?", [.text(name)])
     if configured == nil, case .text(let value)? = stored { return value }
-    let value = configured ?? random(32)
+    let value = configured ?? RandomText.make(32)
     try connection.run("INSERT OR REPLACE INTO sandbox_setting VALUES (?, ?)", [.text(name), .text(value)])
     return value
   }
@@ -219,13 +219,6 @@ final class SessionRegistry {
     let isSet = try connection.firstValue("SELECT 1 FROM sandbox_setting WHERE name = ?", [.text(name)]) != nil
     if !isSet { try connection.run("INSERT INTO sandbox_setting VALUES (?, '1')", [.text(name)]) }
     return isSet
-  }
-
-  /// From the system's generator: tokens guard the loopback port against other users of the computer.
-  static func random(_ length: Int) -> String {
-    let alphabet = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789")
-    var generator = SystemRandomNumberGenerator()
-    return String((0..<length).map { _ in alphabet[Int.random(in: 0..<alphabet.count, using: &generator)] })
   }
 }
 

@@ -8,14 +8,8 @@ extension Tuning {
   static let encodedFileBodyBytes = 52 * 1024 * 1024
   /// Bytes of a bulk job's input, Salesforce's own figure.
   static let bulkInputBytes = 150 * 1024 * 1024
-  /// Bytes of the largest body any resource takes.
-  static let largestBodyBytes = bulkInputBytes
-  /// Bytes of all large bodies that are in memory at once: two of the largest.
-  static let largeBodiesBytes = 2 * largestBodyBytes
   /// Bytes of one stored part of a file, and of a file that is answered in one piece rather than part by part.
   static let bytePartBytes = 256 * 1024, wholeReplyBytes = 1024 * 1024
-  /// Parts of a form, and bytes of a part's headers: some tens of parts are all that clients send.
-  static let formParts = 200, partHeadBytes = 8_192
   /// Characters of a file's ending and of its title, as the fields have them.
   static let fileEndingCharacters = 40, fileTitleCharacters = 255
   /// Files in a page of a list, those in the largest page and in one batch, and pages that can be asked for.

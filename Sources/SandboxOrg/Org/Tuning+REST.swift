@@ -28,12 +28,8 @@ extension Tuning {
   static let bulkJobsPerPage = 1_000
 }
 
-/// Limits of compression, of notifications and of the org's own code.
+/// Limits of notifications and of the org's own code.
 extension Tuning {
-  /// Bytes below which an answer is not worth compressing.
-  static let gzipMinimumBytes = 512
-  /// zlib's fastest: a page of 2,000 records takes some 5 ms, and the network is loopback.
-  static let gzipLevel: Int32 = 1
   /// Notifications kept in memory, those in a page of a list, and in the largest one.
   static let notifications = 1_000, notificationsPerPage = 10, notificationsPerList = 50
   /// Records the org's own code lists.

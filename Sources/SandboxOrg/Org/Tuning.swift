@@ -4,21 +4,6 @@ enum Tuning {
   static let maximumPageSize = 2_000
   /// Records: the smallest page a client may ask for; smaller wishes are raised, as a real org does.
   static let minimumPageSize = 200
-  /// Bytes of one request body. A real org takes about 50 MB; a collection of 200 rows stays far below this.
-  static let requestBodyBytes = 16 * 1024 * 1024
-  /// Bytes of a request target. Salesforce answers 414 above it.
-  static let requestTargetBytes = 16_384
-  /// Bytes of target and headers together. Salesforce answers 431 above it.
-  static let requestHeadBytes = 16_384
-  /// Bytes at which the parser gives up on a head, well above the two figures before: those are answered more clearly.
-  static let parsedHeadBytes = 131_072
-  /// Header fields of one request.
-  static let headerFields = 200
-  /// Seconds a generated certificate is good for: some clients refuse more than 398 days. And before its end it is
-  /// replaced, so that none ends while a server runs.
-  static let certificateSeconds = 397.0 * 86_400, certificateRenewalSeconds = 30.0 * 86_400
-  /// Bytes of a PEM file that are read; long chains have some 20 KB.
-  static let certificateFileBytes = 262_144
   /// Characters of a SOQL statement, Salesforce's own limit.
   static let statementCharacters = 100_000
   /// Characters of one SOQL text literal, Salesforce's own limit.
@@ -57,8 +42,6 @@ enum Tuning {
   static let flatTerms = 200
   /// Records in one collection call, and ids in one collection retrieve.
   static let collectionRecords = 200, collectionRetrieveIds = 2_000
-  /// Requests the log remembers, and bytes of each body it keeps: enough for tests, bounded for a long-lived server.
-  static let loggedRequests = 5_000, loggedBodyBytes = 16 * 1024
   /// Calls a day, unless configured otherwise (Developer Edition).
   static let dailyCalls = 15_000
   /// Copies of what the org holds, in memory.
@@ -69,8 +52,4 @@ enum Tuning {
   static let busyMilliseconds: Int32 = 30_000
   /// API versions answered.
   static let apiVersions = 31...67
-  /// Fault rules in force at once, and bytes of a path pattern: each request is held against every rule.
-  static let faultRules = 1_000, faultPatternBytes = 512
-  /// Bounds of what faults take: bytes of a body, milliseconds and seconds (a day; ten years), numbers of requests.
-  static let faultBytes = 1 << 30, faultMilliseconds = 86_400_000, faultSeconds = 315_360_000, faultCount = 1_000_000_000
 }

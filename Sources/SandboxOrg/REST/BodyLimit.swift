@@ -2,7 +2,7 @@
 extension SalesforceService {
   package func bodyLimit(for request: ServerRequest) -> Int {
     let segments = request.segments.map { $0.lowercased() }
-    guard segments.count > 4, segments[0] == "services", segments[1] == "data" else { return Tuning.requestBodyBytes }
+    guard segments.count > 4, segments[0] == "services", segments[1] == "data" else { return ServerTuning.requestBodyBytes }
     let resource = Array(segments[3...])
     if resource[0] == "jobs", resource.last == "batches" { return Tuning.bulkInputBytes }
     let isForm = request.header("content-type")?.lowercased().hasPrefix("multipart/") == true
@@ -10,7 +10,7 @@ extension SalesforceService {
     case "sobjects" where takesBytes(resource[1]): return isForm ? Tuning.uploadBodyBytes : Tuning.encodedFileBodyBytes
     case "connect" where isForm && resource.contains("files"): return Tuning.uploadBodyBytes
     case "composite" where isForm && resource[1] == "batch": return Tuning.uploadBodyBytes
-    default: return Tuning.requestBodyBytes
+    default: return ServerTuning.requestBodyBytes
     }
   }
 

@@ -39,6 +39,9 @@ struct SalesforceService: ServerService {
 
   var faultKinds: [FaultKind] { SalesforceFaultKinds.all }
 
+  /// The sign-in resources carry secrets.
+  func isSecret(_ request: ServerRequest) -> Bool { request.path.lowercased().contains("/oauth2/") }
+
   func reply(to request: ServerRequest) async -> ServerReply {
     let origins = CrossOrigin(allowed: org.configuration.corsOrigins)
     if let reply = origins.preflight(request) { return reply }

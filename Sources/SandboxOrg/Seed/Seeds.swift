@@ -59,24 +59,3 @@ enum Seeds {
     ("Curitiba", "PR", "800", "Brazil"), ("Nairobi", "Nairobi", "001", "Kenya"), ("Adelaide", "SA", "500", "Australia"),
   ]
 }
-
-/// A small deterministic generator (SplitMix64): the same seed gives the same org on every machine.
-struct SeedRandom {
-  private var state: UInt64
-
-  init(_ seed: UInt64) { state = seed }
-
-  mutating func next() -> UInt64 {
-    state &+= 0x9E37_79B9_7F4A_7C15
-    var value = state
-    value = (value ^ (value >> 30)) &* 0xBF58_476D_1CE4_E5B9
-    value = (value ^ (value >> 27)) &* 0x94D0_49BB_1331_11EB
-    return value ^ (value >> 31)
-  }
-
-  /// 0 ..< `bound`.
-  mutating func below(_ bound: Int) -> Int { Int(next() % UInt64(max(1, bound))) }
-  mutating func pick<T>(_ list: [T]) -> T { list[below(list.count)] }
-  /// True in `percent` of 100 cases.
-  mutating func chance(_ percent: Int) -> Bool { below(100) < percent }
-}

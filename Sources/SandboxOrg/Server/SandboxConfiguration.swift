@@ -67,6 +67,18 @@ public struct SandboxConfiguration: Sendable {
   public var controlToken: String?
 
   public init() {}
+
+  var listening: HTTPServerConfiguration {
+    var listening = HTTPServerConfiguration()
+    listening.host = host
+    listening.allowsRemote = allowsRemote
+    listening.port = port
+    listening.tls = tls
+    listening.limits = limits
+    listening.logPath = logPath
+    listening.controlToken = controlToken
+    return listening
+  }
 }
 
 /// What a client needs to sign in.

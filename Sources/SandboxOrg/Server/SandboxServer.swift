@@ -1,47 +1,31 @@
-import Glibc
-import Hummingbird
-import HummingbirdCore
-import HummingbirdTLS
 import JSON
-import Logging
-import NIOCore
-import Synchronization
+@_exported public import SandboxServer
 
 /// A pretend Salesforce org that speaks HTTP on loopback.
 ///
 /// Any thread may call it. Methods that touch records block until the org's queue has done the work: short, but not for
 /// an event loop.
 public final class SandboxServer: Sendable {
-  public let port: Int
+  public var port: Int { http.port }
   /// `http://127.0.0.1:<port>`, or with `https`: login, instance and identity host in one.
-  public let url: String
+  public var url: String { http.url }
   /// PEM of what clients have to trust, and the file that holds it; nil without TLS.
-  public let certificateAuthority: String?, certificateAuthorityPath: String?
+  public var certificateAuthority: String? { http.certificateAuthority }
+  public var certificateAuthorityPath: String? { http.certificateAuthorityPath }
   /// What goes wrong, and when: see ``FaultBench``.
-  public let faults: FaultBench
+  public var faults: FaultBench { http.faults }
   /// The org's time, which can be held and moved.
-  public let clock: OrgClock
+  public var clock: OrgClock { http.clock }
   /// What calls of the control interface, `POST <url>/__sandbox/<action>`, bring as their bearer token. A secret.
-  public let controlToken: String
+  public var controlToken: String { http.controlToken }
   let org: Org
-  private let log: RequestLog
+  let http: HTTPServer
   private let secrets: SandboxCredentials
-  private let running: Task<Void, any Error>
 
-  private init(
-    org: Org, front: HTTPFront, identity: TLSIdentity?, port: Int, running: Task<Void, any Error>
-  ) throws(SandboxError) {
+  private init(org: Org, http: HTTPServer) throws(SandboxError) {
     self.org = org
-    log = front.log
-    faults = front.faults
-    clock = front.clock
-    controlToken = front.control.token
-    self.port = port
-    self.running = running
-    certificateAuthority = identity?.authority
-    certificateAuthorityPath = identity?.authorityPath
-    let url = Self.url(org.configuration, port)
-    self.url = url
+    self.http = http
+    let url = http.url
     secrets = try org.performAndWait { org in
       SandboxCredentials(
         loginURL: url, username: org.configuration.username, password: org.sessions.password,
@@ -55,89 +39,30 @@ public final class SandboxServer: Sendable {
   /// - Throws: ``SandboxError`` `NOT_LOOPBACK`, `CANNOT_OPEN_DATABASE`, `CANNOT_WRITE_LOG`, `CANNOT_USE_CERTIFICATE` or
   ///   `CANNOT_LISTEN`, status 0.
   public static func start(_ configuration: SandboxConfiguration = .init()) async throws -> SandboxServer {
-    guard configuration.allowsRemote || ["127.0.0.1", "::1", "localhost"].contains(configuration.host) else {
-      throw SandboxError(
-        status: 0, code: "NOT_LOOPBACK",
-        message: "the sandbox listens on loopback addresses only, unless remote ones are allowed in so many words; "
-          + "'\(configuration.host)' is no loopback address")
-    }
-    let identity = try await Offload.run {
-      try configuration.tls.map { try TLSIdentity($0, names: [configuration.host]) }
-    }
-    let clock = OrgClock(configuration.clock)
+    let prepared = try await PreparedHTTPServer(configuration.listening, clock: configuration.clock)
     var configuration = configuration
-    configuration.clock = clock
-    let log = RequestLog(file: try configuration.logPath.map(LogFile.init))
+    configuration.clock = prepared.clock
     let org = try await Offload.run { [configuration] in try Org(configuration) }
-    let mounts = MountTable(main: SalesforceService(org: org), mounts: configuration.mounts)
-    let front = HTTPFront(
-      mounts: mounts, log: log, faults: FaultBench(kinds: HTTPFaultKinds.all + mounts.faultKinds), clock: clock,
-      control: ControlFront(token: configuration.controlToken), scheme: identity == nil ? "http" : "https")
-    let (ports, continuation) = AsyncStream.makeStream(of: Int.self)
-    let running = Task { [configuration] in
-      defer { continuation.finish() }
-      try await application(front, configuration, identity) { continuation.yield($0) }.run()
+    do {
+      let http = try await prepared.listen(main: SalesforceService(org: org), mounts: configuration.mounts)
+      return try SandboxServer(org: org, http: http).connect()
+    } catch {
+      org.close()
+      throw error
     }
-    for await port in ports {
-      return try SandboxServer(org: org, front: front, identity: identity, port: port, running: running).connect(front)
-    }
-    org.close()
-    var reason = "the server ended at once"
-    if case .failure(let error) = await running.result {
-      let isTaken = (error as? IOError)?.errnoCode == EADDRINUSE
-      reason = isTaken ? "the port is in use; choose another one, or 0 for a free one" : "\(error)"
-    }
-    throw SandboxError(
-      status: 0, code: "CANNOT_LISTEN",
-      message: "cannot listen on \(configuration.host) port \(configuration.port): \(reason)")
-  }
-
-  private static func application(
-    _ front: HTTPFront, _ configuration: SandboxConfiguration, _ identity: TLSIdentity?,
-    onPort: @escaping @Sendable (Int) -> Void
-  ) throws -> Application<HTTPFront> {
-    var logger = Logger(label: "tureen.sandbox")
-    logger.logLevel = .critical
-    let limits = configuration.limits
-    let room = ConnectionRoom(limit: limits.connections)
-    let channel = HTTP1Channel.Configuration(
-      additionalChannelHandlers: [
-        ConnectionGuard(limits: limits, clock: front.clock, room: room) { front.mounts.main.refusal($0) }
-      ],
-      httpDecoderConfiguration: .init(
-        maxHeaderFieldSize: Tuning.parsedHeadBytes, maxHeaderListSize: Tuning.parsedHeadBytes,
-        maxHeaderFieldCount: Tuning.headerFields))
-    let plain = HTTPServerBuilder.http1(configuration: channel)
-    return Application(
-      responder: front,
-      server: try identity.map { try .tls(plain, tlsConfiguration: $0.configuration()) } ?? plain,
-      configuration: .init(
-        address: .hostname(configuration.host, port: configuration.port), serverName: "sandbox",
-        availableConnectionsDelegate: .maximum(limits.connections, logger: logger)),
-      onServerRunning: { channel in onPort(channel.localAddress?.port ?? configuration.port) }, logger: logger)
-  }
-
-  /// A wildcard address is no address to connect to: then this machine's own.
-  private static func url(_ configuration: SandboxConfiguration, _ port: Int) -> String {
-    let wildcards = ["0.0.0.0": "127.0.0.1", "::": "::1"]
-    let host = wildcards[configuration.host] ?? configuration.host
-    let scheme = configuration.tls == nil ? "http" : "https"
-    return host.contains(":") ? "\(scheme)://[\(host)]:\(port)" : "\(scheme)://\(host):\(port)"
   }
 
   /// What needs the finished server.
-  private func connect(_ front: HTTPFront) -> SandboxServer {
-    front.control.serve { [weak self] in try self?.control($0, $1) }
+  private func connect() -> SandboxServer {
+    let mounted = org.configuration.mounts.flatMap(\.service.controlActions)
+    http.serveControl(Self.controlActions + mounted) { [weak self] in try self?.control($0, $1) }
     clock.observe { [weak org] in org?.commitDue() }
     return self
   }
 
-  deinit { running.cancel() }
-
   /// Closes every connection and the database. Once is enough; later calls return at once.
   public func stop() async {
-    running.cancel()
-    _ = await running.result
+    await http.stop()
     await org.jobs.stop()
     try? await Offload.run { [org] in org.close() }
   }
@@ -171,12 +96,12 @@ public final class SandboxServer: Sendable {
   // MARK: Watching and interfering
 
   /// The last requests, oldest first.
-  public func requests() -> [LoggedRequest] { log.requests }
-  public func clearRequests() { log.clear() }
+  public func requests() -> [LoggedRequest] { http.log.requests }
+  public func clearRequests() { http.log.clear() }
 
   /// Asked before each request; nil lets it through. Called on the server's threads, several at a time.
   public func setInterceptor(_ interceptor: (@Sendable (LoggedRequest) -> Interception?)?) {
-    log.setInterceptor(interceptor)
+    http.log.setInterceptor(interceptor)
   }
 
   // MARK: Changes behind the client's back, made by another user

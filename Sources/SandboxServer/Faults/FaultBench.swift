@@ -1,0 +1,123 @@
+import JSON
+import Synchronization
+
+/// The faults of one server: rules, and the seed that chance comes from. Any thread.
+///
+/// Every rule that fits a request and whose condition holds takes effect. Delays add up; of several that answer in the service's
+/// place, or that end the connection, the rule added first wins. The same rules, the same seed and the same requests in the
+/// same order give the same faults: chance is drawn for each rule by itself, so that a rule more changes nothing for the others.
+public final class FaultBench: Sendable {
+  private struct Entry {
+    let compiled: CompiledRule
+    var state: ActiveFault
+    var random: SeedRandom
+  }
+  private struct State {
+    var entries: [Entry] = []
+    var seed: UInt64 = 1
+    var lastId = 0
+  }
+
+  /// Every kind that this server knows: those of any HTTP service first, then the mounted services' own.
+  public let kinds: [FaultKind]
+  private let state = Mutex(State())
+
+  init(kinds: [FaultKind]) { self.kinds = kinds }
+
+  /// Puts a rule in force.
+  /// - Returns: Its id.
+  /// - Throws: ``SandboxError`` `INVALID_FAULT`, with the field and what is right there in its message.
+  @discardableResult
+  public func add(_ rule: FaultRule) throws(SandboxError) -> Int { try add([rule])[0] }
+
+  /// Puts all of the rules in force, or none when one of them cannot be.
+  @discardableResult
+  public func add(_ rules: [FaultRule]) throws(SandboxError) -> [Int] {
+    var compiled: [CompiledRule] = []
+    for rule in rules { compiled.append(try CompiledRule(rule, kinds)) }
+    return try state.withLock { state throws(SandboxError) in
+      guard state.entries.count + compiled.count <= ServerTuning.faultRules else {
+        throw .fault("rules", "are \(ServerTuning.faultRules) at most; remove some")
+      }
+      return compiled.map { compiled in
+        state.lastId += 1
+        let id = state.lastId
+        let random = Self.random(id, state.seed)
+        state.entries.append(
+          Entry(compiled: compiled, state: ActiveFault(id: id, rule: compiled.rule, matched: 0, fired: 0), random: random))
+        return id
+      }
+    }
+  }
+
+  /// As `add(FaultRule)`: `faults.add(.dropAfterResponse(), when: .nth(3), path: "composite/sobjects")`.
+  @discardableResult
+  public func add(
+    _ fault: Fault, when condition: FaultCondition = .always, path: String? = nil, method: String? = nil, host: String? = nil,
+    session: String? = nil, contains: String? = nil, times: Int? = nil
+  ) throws(SandboxError) -> Int {
+    try add(
+      FaultRule(
+        fault, when: condition, path: path, method: method, host: host, session: session, contains: contains, times: times))
+  }
+
+  /// - Returns: false when there is no such rule.
+  @discardableResult
+  public func remove(_ id: Int) -> Bool {
+    state.withLock { state in
+      guard let index = state.entries.firstIndex(where: { $0.state.id == id }) else { return false }
+      state.entries.remove(at: index)
+      return true
+    }
+  }
+
+  /// Takes every rule away and begins to count ids anew; the seed stays.
+  public func clear() {
+    state.withLock { state in
+      state.entries.removeAll()
+      state.lastId = 0
+    }
+  }
+
+  /// Begins again as if no request had come: counts at 0, chance from the start. The rules stay.
+  public func reset(seed: UInt64? = nil) {
+    state.withLock { state in
+      state.seed = seed ?? state.seed
+      for index in state.entries.indices {
+        state.entries[index].state.matched = 0
+        state.entries[index].state.fired = 0
+        state.entries[index].random = Self.random(state.entries[index].state.id, state.seed)
+      }
+    }
+  }
+
+  public var seed: UInt64 { state.withLock { $0.seed } }
+
+  /// The rules in force, in the order they were added.
+  public var active: [ActiveFault] { state.withLock { $0.entries.map(\.state) } }
+
+  /// Counts a request and says what happens to it.
+  func plan(for request: ServerRequest, now: Int64) -> FaultPlan {
+    state.withLock { state in
+      var plan = FaultPlan()
+      for index in state.entries.indices where state.entries[index].compiled.fits(request) {
+        let compiled = state.entries[index].compiled
+        state.entries[index].state.matched += 1
+        let happens = compiled.rule.condition.holds(
+          for: state.entries[index].state.matched, &state.entries[index].random)
+        guard happens, state.entries[index].state.fired < compiled.rule.times ?? .max else { continue }
+        state.entries[index].state.fired += 1
+        let seed = state.entries[index].random.next()
+        plan.add(
+          FaultDraw(
+            kind: compiled.kind.name, parameters: compiled.parameters, request: request, now: now, seed: seed), compiled.kind)
+      }
+      return plan
+    }
+  }
+
+  private static func random(_ id: Int, _ seed: UInt64) -> SeedRandom {
+    var first = SeedRandom(seed &+ UInt64(id) &* 0x9E37_79B9)
+    return SeedRandom(first.next())
+  }
+}

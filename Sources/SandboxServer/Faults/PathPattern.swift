@@ -1,0 +1,55 @@
+/// A path with wildcards: `*` stands for any text without a slash, `**` for any text. Case is ignored.
+///
+/// One that begins with a slash fits whole paths; another fits what follows a slash anywhere: `composite/sobjects`.
+struct PathPattern: Sendable, Equatable {
+  private enum Part: Equatable { case byte(UInt8), name, any }
+
+  let text: String
+  private let parts: [Part]
+
+  /// - Throws: ``SandboxError`` `INVALID_FAULT` for an empty or an overlong one.
+  init(_ text: String) throws(SandboxError) {
+    guard (1...ServerTuning.faultPatternBytes).contains(text.utf8.count) else {
+      throw .fault("path", "must be a pattern of 1 to \(ServerTuning.faultPatternBytes) bytes such as /services/data/**")
+    }
+    self.text = text
+    var parts: [Part] = text.hasPrefix("/") || text.hasPrefix("**") ? [] : [.any, .byte(0x2F)]
+    let bytes = Array(text.lowercased().utf8)
+    var index = 0
+    while index < bytes.count {
+      let isDouble = bytes[index] == 0x2A && index + 1 < bytes.count && bytes[index + 1] == 0x2A
+      parts.append(isDouble ? .any : bytes[index] == 0x2A ? .name : .byte(bytes[index]))
+      index += isDouble ? 2 : 1
+    }
+    self.parts = parts
+  }
+
+  /// Takes time in proportion to both lengths, whatever the pattern.
+  func matches(_ path: String) -> Bool {
+    // fits[j]: the first j parts fit the path as far as it has been read.
+    var fits = [Bool](repeating: false, count: parts.count + 1)
+    fits[0] = true
+    skipEmpty(&fits)
+    for byte in path.lowercased().utf8 {
+      var next = [Bool](repeating: false, count: parts.count + 1)
+      for (index, part) in parts.enumerated() {
+        switch part {
+        case .byte(let wanted): if fits[index], wanted == byte { next[index + 1] = true }
+        case .name: if byte != 0x2F, fits[index] || fits[index + 1] { next[index + 1] = true }
+        case .any: if fits[index] || fits[index + 1] { next[index + 1] = true }
+        }
+      }
+      skipEmpty(&next)
+      fits = next
+    }
+    return fits[parts.count]
+  }
+
+  /// Wildcards may stand for nothing.
+  private func skipEmpty(_ fits: inout [Bool]) {
+    for (index, part) in parts.enumerated() where fits[index] {
+      if case .byte = part { continue }
+      fits[index + 1] = true
+    }
+  }
+}

@@ -1,0 +1,68 @@
+/// Percent encoding and form fields.
+package enum URLCoding {
+  /// - Parameter plusIsSpace: In queries and forms, not in paths.
+  /// - Returns: Malformed escapes stay as they are; bytes that are no UTF-8 become U+FFFD.
+  package static func decoded(_ text: some StringProtocol, plusIsSpace: Bool) -> String {
+    let bytes = Array(text.utf8)
+    var out: [UInt8] = []
+    out.reserveCapacity(bytes.count)
+    var index = 0
+    while index < bytes.count {
+      if bytes[index] == 0x25, index + 2 < bytes.count, let high = digit(bytes[index + 1]),
+        let low = digit(bytes[index + 2])
+      {
+        out.append(high << 4 | low)
+        index += 3
+      } else {
+        out.append(plusIsSpace && bytes[index] == 0x2B ? 0x20 : bytes[index])
+        index += 1
+      }
+    }
+    return String(decoding: out, as: UTF8.self)
+  }
+
+  package static func fields(_ text: some StringProtocol) -> [(name: String, value: String)] {
+    text.split(separator: "&").map { pair in
+      let parts = pair.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+      return (decoded(parts[0], plusIsSpace: true), parts.count > 1 ? decoded(parts[1], plusIsSpace: true) : "")
+    }
+  }
+
+  /// `name=value&…` with everything escaped that is not plain in every place.
+  package static func form(_ fields: [(name: String, value: String)]) -> String {
+    fields.map { "\(encoded($0.name))=\(encoded($0.value))" }.joined(separator: "&")
+  }
+
+  private static func encoded(_ text: String) -> String {
+    let hex = Array("0123456789ABCDEF".utf8)
+    var out: [UInt8] = []
+    for byte in text.utf8 {
+      switch byte {
+      case 0x30...0x39, 0x41...0x5A, 0x61...0x7A, 0x2D, 0x2E, 0x5F: out.append(byte)
+      case 0x20: out.append(0x2B)
+      default: out += [0x25, hex[Int(byte >> 4)], hex[Int(byte & 15)]]
+      }
+    }
+    return String(decoding: out, as: UTF8.self)
+  }
+
+  /// For names in headers and paths: a space becomes `%20`.
+  package static func escaped(_ text: String) -> String { encoded(text).replacing("+", with: "%20") }
+
+  /// The segments of a path; empty ones at either end are dropped.
+  package static func segments(_ path: some StringProtocol) -> [String] {
+    var parts = path.split(separator: "/", omittingEmptySubsequences: false).map { decoded($0, plusIsSpace: false) }
+    if parts.first == "" { parts.removeFirst() }
+    while parts.last == "" { parts.removeLast() }
+    return parts
+  }
+
+  private static func digit(_ byte: UInt8) -> UInt8? {
+    switch byte {
+    case 0x30...0x39: return byte - 0x30
+    case 0x41...0x46: return byte - 0x41 + 10
+    case 0x61...0x66: return byte - 0x61 + 10
+    default: return nil
+    }
+  }
+}

@@ -1,0 +1,169 @@
+import Glibc
+import Hummingbird
+import HummingbirdCore
+import HummingbirdTLS
+import JSON
+import Logging
+import NIOCore
+import Synchronization
+
+/// How a pretend server listens, whatever it pretends to be.
+package struct HTTPServerConfiguration: Sendable {
+  /// `127.0.0.1`, `::1` or `localhost`; any other address only with `allowsRemote` as well.
+  package var host = "127.0.0.1"
+  package var allowsRemote = false
+  /// 0 lets the system choose.
+  package var port = 0
+  /// nil serves plain HTTP.
+  package var tls: SandboxTLS?
+  package var limits = ConnectionLimits()
+  /// A file that gets a line of JSON for each request; nil keeps the log in memory alone.
+  package var logPath: String?
+  /// Guards the control interface; nil: a new one.
+  package var controlToken: String?
+
+  package init() {}
+}
+
+/// A server before it listens: its clock, its log and its certificate. Services are made with the clock.
+package struct PreparedHTTPServer: Sendable {
+  package let clock: OrgClock
+  let configuration: HTTPServerConfiguration
+  let identity: TLSIdentity?
+  let log: RequestLog
+
+  /// - Throws: ``SandboxError`` `NOT_LOOPBACK`, `CANNOT_WRITE_LOG` or `CANNOT_USE_CERTIFICATE`, status 0.
+  package init(_ configuration: HTTPServerConfiguration, clock: any SandboxClock) async throws {
+    guard configuration.allowsRemote || ["127.0.0.1", "::1", "localhost"].contains(configuration.host) else {
+      throw SandboxError(
+        status: 0, code: "NOT_LOOPBACK",
+        message: "the sandbox listens on loopback addresses only, unless remote ones are allowed in so many words; "
+          + "'\(configuration.host)' is no loopback address")
+    }
+    self.configuration = configuration
+    self.clock = OrgClock(clock)
+    identity = try await Offload.run {
+      try configuration.tls.map { try TLSIdentity($0, names: [configuration.host]) }
+    }
+    log = RequestLog(file: try configuration.logPath.map(LogFile.init))
+  }
+
+  /// - Throws: ``SandboxError`` `CANNOT_LISTEN`, status 0.
+  package func listen(main: any ServerService, mounts: [Mount] = []) async throws -> HTTPServer {
+    let table = MountTable(main: main, mounts: mounts)
+    let front = HTTPFront(
+      mounts: table, log: log, faults: FaultBench(kinds: HTTPFaultKinds.all + table.faultKinds), clock: clock,
+      control: ControlFront(token: configuration.controlToken), scheme: identity == nil ? "http" : "https")
+    let (ports, continuation) = AsyncStream.makeStream(of: Int.self)
+    let gate = ConnectionGate()
+    let running = Task {
+      defer { continuation.finish() }
+      try await application(front, gate) { continuation.yield($0) }.run()
+    }
+    for await port in ports { return HTTPServer(self, front, port: port, gate: gate, running: running) }
+    var reason = "the server ended at once"
+    if case .failure(let error) = await running.result {
+      let isTaken = (error as? IOError)?.errnoCode == EADDRINUSE
+      reason = isTaken ? "the port is in use; choose another one, or 0 for a free one" : "\(error)"
+    }
+    throw SandboxError(
+      status: 0, code: "CANNOT_LISTEN",
+      message: "cannot listen on \(configuration.host) port \(configuration.port): \(reason)")
+  }
+
+  private func application(
+    _ front: HTTPFront, _ gate: ConnectionGate, onPort: @escaping @Sendable (Int) -> Void
+  ) throws -> Application<HTTPFront> {
+    var logger = Logger(label: "tureen.sandbox")
+    logger.logLevel = .critical
+    let limits = configuration.limits
+    let room = ConnectionRoom(limit: limits.connections)
+    let channel = HTTP1Channel.Configuration(
+      additionalChannelHandlers: [
+        ConnectionGuard(limits: limits, clock: front.clock, room: room) { front.mounts.main.refusal($0) }
+      ],
+      httpDecoderConfiguration: .init(
+        maxHeaderFieldSize: ServerTuning.parsedHeadBytes, maxHeaderListSize: ServerTuning.parsedHeadBytes,
+        maxHeaderFieldCount: ServerTuning.headerFields))
+    let tls = try identity?.configuration()
+    let builder = HTTPServerBuilder { responder in
+      let plain = HTTP1Channel(responder: responder, configuration: channel)
+      guard let tls else { return GatedChannel(base: plain, gate: gate) }
+      return GatedChannel(base: try TLSChannel(plain, tlsConfiguration: tls), gate: gate)
+    }
+    let port = configuration.port
+    return Application(
+      responder: front, server: builder,
+      configuration: .init(
+        address: .hostname(configuration.host, port: port), serverName: "sandbox",
+        availableConnectionsDelegate: .maximum(limits.connections, logger: logger)),
+      onServerRunning: { channel in onPort(channel.localAddress?.port ?? port) }, logger: logger)
+  }
+
+  /// A wildcard address is no address to connect to: then this machine's own.
+  func url(_ port: Int) -> String {
+    let wildcards = ["0.0.0.0": "127.0.0.1", "::": "::1"]
+    let host = wildcards[configuration.host] ?? configuration.host
+    let scheme = identity == nil ? "http" : "https"
+    return host.contains(":") ? "\(scheme)://[\(host)]:\(port)" : "\(scheme)://\(host):\(port)"
+  }
+}
+
+/// A pretend server that listens. Any thread may call it.
+package final class HTTPServer: Sendable {
+  package let port: Int
+  /// `http://127.0.0.1:<port>`, or with `https`.
+  package let url: String
+  /// PEM of what clients have to trust, and the file that holds it; nil without TLS.
+  package let certificateAuthority: String?, certificateAuthorityPath: String?
+  package let faults: FaultBench
+  package let clock: OrgClock
+  package let log: RequestLog
+  /// What calls of the control interface bring as their bearer token. A secret.
+  package let controlToken: String
+  let mounts: MountTable
+  private let control: ControlFront
+  private let gate: ConnectionGate
+  private let running: Task<Void, any Error>
+
+  init(
+    _ prepared: PreparedHTTPServer, _ front: HTTPFront, port: Int, gate: ConnectionGate, running: Task<Void, any Error>
+  ) {
+    self.port = port
+    self.gate = gate
+    self.running = running
+    url = prepared.url(port)
+    certificateAuthority = prepared.identity?.authority
+    certificateAuthorityPath = prepared.identity?.authorityPath
+    faults = front.faults
+    clock = front.clock
+    log = front.log
+    mounts = front.mounts
+    control = front.control
+    controlToken = front.control.token
+  }
+
+  deinit {
+    Task { [gate, running] in
+      await gate.close()
+      running.cancel()
+    }
+  }
+
+  /// Lets the control interface answer.
+  /// - Parameters:
+  ///   - actions: What there is, for whoever asks for something else.
+  ///   - handler: Called on a thread that may block; nil for an action that it has not.
+  package func serveControl(
+    _ actions: [String], _ handler: @escaping @Sendable (_ action: String, _ arguments: JSONObject) throws -> JSONValue?
+  ) {
+    control.serve(actions, handler)
+  }
+
+  /// Turns new connections away, then closes every connection. Once is enough; later calls return at once.
+  package func stop() async {
+    await gate.close()
+    running.cancel()
+    _ = await running.result
+  }
+}

@@ -1,0 +1,9 @@
+/// Tokens and passwords that are made up.
+package enum RandomText {
+  /// Letters and digits from the system's generator: tokens guard the loopback port against other users of the computer.
+  package static func make(_ length: Int) -> String {
+    let alphabet = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789")
+    var generator = SystemRandomNumberGenerator()
+    return String((0..<length).map { _ in alphabet[Int.random(in: 0..<alphabet.count, using: &generator)] })
+  }
+}
