@@ -89,13 +89,14 @@ let package = Package(
         "SandboxServer", "Database", "JSON", "Support", sandbox("SwiftASN1", "swift-asn1"),
         sandbox("Crypto", "swift-crypto"), sandbox("CryptoExtras", "swift-crypto"), sandbox("X509", "swift-certificates"),
       ]),
+    .target(name: "SandboxForge", dependencies: ["SandboxServer", "CZlib", "JSON"]),
     .target(name: "Tureen", dependencies: ["LuaBridge", "MobileSync", "SmartStore", "RestClient", "JSON", "Support", log]),
     .target(name: "CTureenModule", dependencies: ["CLua", "CLuaBridge", "Tureen"], linkerSettings: selfContained),
     .executableTarget(
       name: "TureenCLI",
       dependencies: [
         "Tureen", "CRepl", "SmartStore", .target(name: "SandboxOrg", condition: .when(traits: ["Sandbox"])),
-        "Support", log,
+        .target(name: "SandboxForge", condition: .when(traits: ["Sandbox"])), "Support", log,
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ],
       linkerSettings: [.linkedLibrary("lua5.4")]),
@@ -119,6 +120,7 @@ let package = Package(
         sandbox("CryptoExtras", "swift-crypto"), .product(name: "NIOCore", package: "swift-nio"),
         sandbox("X509", "swift-certificates"),
       ]),
+    .testTarget(name: "SandboxForgeTests", dependencies: ["SandboxForge", "JSON"]),
     .testTarget(
       name: "TureenTests", dependencies: ["Tureen", "SandboxOrg", "Support", "TestSupport"],
       linkerSettings: [.linkedLibrary("lua5.4")]),

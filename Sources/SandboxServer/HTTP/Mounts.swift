@@ -9,6 +9,16 @@ package struct Mount: Sendable {
   package let place: Place
   package let service: any ServerService
 
+  /// What addresses of the service begin with.
+  func url(on server: String) -> String {
+    switch place {
+    case .prefix(let path): return server + URLCoding.segments(path).map { "/" + $0 }.joined()
+    case .host(let name):
+      let scheme = server.prefix { $0 != ":" }, port = server.split(separator: ":").last.map { ":" + $0 } ?? ""
+      return "\(scheme)://\(name)\(port)"
+    }
+  }
+
   package init(_ place: Place, _ service: any ServerService) {
     self.place = place
     self.service = service

@@ -115,6 +115,8 @@ package protocol ServerService: Sendable {
   func control(_ action: String, _ arguments: ControlArguments) throws -> JSONValue?
   /// Puts back what clients have changed: the service answers as after its start.
   func reset() throws
+  /// The server listens: its time, and what the service's addresses begin with. Called once.
+  func begin(clock: any SandboxClock, url: String)
 }
 
 extension ServerService {
@@ -123,6 +125,7 @@ extension ServerService {
   package var controlActions: [String] { [] }
   package func control(_ action: String, _ arguments: ControlArguments) throws -> JSONValue? { nil }
   package func reset() throws {}
+  package func begin(clock: any SandboxClock, url: String) {}
 
   package func refusal(_ refusal: ServerRefusal) -> ServerReply {
     .json(refusal.status, ["code": .string(refusal.code), "message": .string(refusal.message)])

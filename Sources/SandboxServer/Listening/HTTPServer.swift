@@ -60,7 +60,11 @@ package struct PreparedHTTPServer: Sendable {
       defer { continuation.finish() }
       try await application(front, gate) { continuation.yield($0) }.run()
     }
-    for await port in ports { return HTTPServer(self, front, port: port, gate: gate, running: running) }
+    for await port in ports {
+      main.begin(clock: clock, url: url(port))
+      for mount in mounts { mount.service.begin(clock: clock, url: mount.url(on: url(port))) }
+      return HTTPServer(self, front, port: port, gate: gate, running: running)
+    }
     var reason = "the server ended at once"
     if case .failure(let error) = await running.result {
       let isTaken = (error as? IOError)?.errnoCode == EADDRINUSE
