@@ -10,11 +10,27 @@ public struct ServedSandbox: Sendable, Equatable {
   public let controlToken: String
   /// The file with the certificate to trust; nil without TLS.
   public let authority: String?
+  /// The pretend forge beside the org.
+  public let forge: Forge?
 
-  public init(url: String, controlToken: String, authority: String? = nil) {
+  /// A REST API as GitHub has it.
+  public struct Forge: Sendable, Equatable {
+    /// The base address that clients take.
+    public let url: String
+    /// A token of one of its users. A secret.
+    public let token: String
+
+    public init(url: String, token: String) {
+      self.url = url
+      self.token = token
+    }
+  }
+
+  public init(url: String, controlToken: String, authority: String? = nil, forge: Forge? = nil) {
     self.url = url
     self.controlToken = controlToken
     self.authority = authority
+    self.forge = forge
   }
 
   /// The one that is served under a home now; nil when there is none, or none that is ready.
@@ -25,7 +41,11 @@ public struct ServedSandbox: Sendable, Equatable {
       let kept = try? JSONValue(parsing: text), let url = kept["url"]?.stringValue,
       let token = kept["controlToken"]?.stringValue
     else { return nil }
-    return ServedSandbox(url: url, controlToken: token, authority: kept["authority"]?.stringValue)
+    var forge: Forge?
+    if let url = kept["forge"]?["url"]?.stringValue, let token = kept["forge"]?["token"]?.stringValue {
+      forge = Forge(url: url, token: token)
+    }
+    return ServedSandbox(url: url, controlToken: token, authority: kept["authority"]?.stringValue, forge: forge)
   }
 
   /// The place of a home's one sandbox. It is free again when the process ends, however it ends.
@@ -58,6 +78,7 @@ public struct ServedSandbox: Sendable, Equatable {
     public func announce(_ served: ServedSandbox) {
       var members: JSONObject = ["url": .string(served.url), "controlToken": .string(served.controlToken)]
       members["authority"] = served.authority.map { .string($0) }
+      members["forge"] = served.forge.map { ["url": .string($0.url), "token": .string($0.token)] }
       let text = JSONValue.object(members).serialized()
       _ = text.withUnsafeBytes { pwrite(descriptor, $0.baseAddress, $0.count, 0) }
     }

@@ -3,6 +3,7 @@ import JSON
 import LuaBridge
 
 #if Sandbox
+  import SandboxForge
   import SandboxOrg
 #endif
 
@@ -14,7 +15,7 @@ struct ActionList {
 
   #if Sandbox
     private static let services = ActionCatalog.services + [sandbox]
-    private static let sandboxActions = SandboxServer.controlActions
+    private static let sandboxActions = SandboxServer.controlActions + ForgeService.controlActions
   #else
     private static let services = ActionCatalog.services
     private static let sandboxActions: [String] = []

@@ -6,6 +6,7 @@ import Synchronization
 import Tureen
 
 #if Sandbox
+  import SandboxForge
   import SandboxOrg
 #endif
 
@@ -81,6 +82,7 @@ protocol SandboxControl: Sendable {
       configuration.schemaPath = files.schema
       configuration.seedPaths = files.seeds
       if !files.seeds.isEmpty { configuration.seed = .none }
+      configuration.mounts = [ForgeService().mount]
       server = try waitFor { [configuration] in try await SandboxServer.start(configuration) }
     }
 
@@ -99,7 +101,7 @@ protocol SandboxControl: Sendable {
       } catch {
         throw BridgeError(domain: "sandbox", code: "refused", message: "\(error)")
       }
-      let hint = NearestName.hint(for: action, among: SandboxServer.controlActions)
+      let hint = NearestName.hint(for: action, among: SandboxServer.controlActions + ForgeService.controlActions)
       throw BridgeError(
         domain: "bridge", code: "unknownAction", message: "unknown action '\(action)' of service 'tureen.sandbox'\(hint)")
     }

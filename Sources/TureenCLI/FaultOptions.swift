@@ -3,6 +3,7 @@ import Glibc
 import JSON
 
 #if Sandbox
+  import SandboxForge
   import SandboxOrg
 
   /// What `--fault` and `--faults` say, read before anything is started.
@@ -10,14 +11,17 @@ import JSON
     let words: [String]
     let file: String?
 
+    /// Those of the org and of the forge beside it.
+    private static let kinds = FaultKind.all + ForgeFaultKinds.all
+
     /// - Throws: A validation error that names the option, the field and what is right there.
     func rules() throws -> [FaultRule] {
       var rules: [FaultRule] = []
       if let file { rules += try Self.rules(inFile: file) }
       for text in words {
-        rules.append(try Self.reading("--fault '\(text)'") { try FaultRule(text: text, kinds: FaultKind.all) })
+        rules.append(try Self.reading("--fault '\(text)'") { try FaultRule(text: text, kinds: Self.kinds) })
       }
-      for rule in rules { try Self.reading("--fault") { try rule.check(FaultKind.all) } }
+      for rule in rules { try Self.reading("--fault") { try rule.check(Self.kinds) } }
       return rules
     }
 
@@ -38,7 +42,7 @@ import JSON
       return try list.enumerated().map { index, rule in
         try reading("--faults \(path): rule \(index + 1)") {
           let rule = try FaultRule(json: rule)
-          try rule.check(FaultKind.all)
+          try rule.check(Self.kinds)
           return rule
         }
       }
@@ -71,7 +75,7 @@ import JSON
         "when (one of nth=3, nth=2,5, every=4, first=2, after=2, probability=0.2);",
         "which requests (path=/services/data/**, method=GET, host=, session=, contains=); how often at most (times=1).", "",
       ]
-      for kind in FaultKind.all {
+      for kind in kinds {
         lines.append("\(kind.name): \(kind.summary)")
         lines += kind.parameters.map { parameter in
           let fallback = parameter.fallback.isNull ? "" : " (default \(parameter.fallback.text))"

@@ -5,6 +5,7 @@ import JSON
 import Tureen
 
 #if Sandbox
+  import SandboxForge
   import SandboxOrg
 
   struct SandboxCommand: ParsableCommand {
@@ -16,6 +17,9 @@ import Tureen
         and written to sandbox/credentials.json under the home, where scripts that choose the org 'sandbox' find it; not \
         with --tls: scripts then sign in by address, with $TUREEN_CA_FILE. While it runs, tureen run and tureen exec under \
         the same home use it.
+
+        Beside the org it serves a forge that answers as GitHub's REST API does, under /api/v3: repositories, issues, \
+        comments, users. Its address and its tokens are printed, too. It begins anew at each start.
 
         Exit status:
           0    interrupted
@@ -90,6 +94,11 @@ import Tureen
         valueName: "origin"))
     var corsOrigin: [String] = []
 
+    @Option(
+      help: ArgumentHelp(
+        "Settings of the forge, such as 'links=path largestPage=10'; bridge-spec/sandbox lists them.", valueName: "settings"))
+    var forge: [String] = []
+
     func validate() throws {
       guard (tlsCertificate == nil) == (tlsKey == nil) else {
         throw ValidationError("--tls-cert and --tls-key go together")
@@ -104,6 +113,7 @@ import Tureen
     func run() throws {
       guard fault != ["help"] else { return write(FaultOptions.help(), to: STDOUT_FILENO) }
       let rules = try FaultOptions(words: fault, file: faults).rules()
+      let forge = try Self.forge(self.forge)
       let home = try checkedHome(home)
       var configuration = SandboxConfiguration()
       configuration.port = port
@@ -112,6 +122,7 @@ import Tureen
       configuration.logPath = log
       configuration.dailyCalls = dailyCalls
       configuration.corsOrigins = corsOrigin
+      configuration.mounts = [forge.mount]
       if contacts != nil || accounts != nil {
         configuration.seed = .custom(accounts: accounts ?? 200, contacts: contacts ?? 5000)
       }
@@ -143,7 +154,7 @@ import Tureen
         complain("the sandbox org cannot be started: \((error as? SandboxError)?.message ?? "\(error)")")
         throw ExitCode(ExitStatus.unavailable)
       }
-      try announce(server, home, place)
+      try announce(server, forge, home, place)
       let interrupted = DispatchSemaphore(value: 0)
       let watch = InterruptWatch(endsAfterTerm: false) { interrupted.signal() }
       interrupted.wait()
@@ -154,8 +165,18 @@ import Tureen
       withExtendedLifetime(place) {}
     }
 
-    /// Others find the org from here on; then the person is told.
-    private func announce(_ server: SandboxServer, _ home: String, _ place: ServedSandbox.Place) throws {
+    private static func forge(_ words: [String]) throws -> ForgeService {
+      do {
+        return ForgeService(settings: try ForgeSettings(words: words))
+      } catch {
+        throw ValidationError("--forge: \(error.message)")
+      }
+    }
+
+    /// Others find the org and the forge from here on; then the person is told.
+    private func announce(
+      _ server: SandboxServer, _ forge: ForgeService, _ home: String, _ place: ServedSandbox.Place
+    ) throws {
       let access = server.credentials()
       var lines = [
         "Sandbox org at \(server.url)", "  username       \(access.username)", "  password       \(access.password)",
@@ -174,8 +195,14 @@ import Tureen
           ])
         lines.append("Credentials for scripts: \(path)")
       }
+      lines.append("Forge (as GitHub's REST API) at \(forge.url)")
+      lines += forge.tokens.sorted { $0.key < $1.key }.map {
+        "  token of \($0.key)\(String(repeating: " ", count: 6 - $0.key.count))\($0.value)"
+      }
       place.announce(
-        ServedSandbox(url: server.url, controlToken: server.controlToken, authority: server.certificateAuthorityPath))
+        ServedSandbox(
+          url: server.url, controlToken: server.controlToken, authority: server.certificateAuthorityPath,
+          forge: forge.tokens["ada"].map { .init(url: forge.url, token: $0) }))
       lines.append("Ctrl-C ends it.")
       write(lines.joined(separator: "\n") + "\n", to: STDOUT_FILENO)
     }

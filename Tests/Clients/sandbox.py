@@ -79,6 +79,12 @@ class Sandbox:
         for line in self.process.stdout:
             if line.startswith("Sandbox org at "):
                 said["url"] = line.split()[-1]
+            elif line.startswith("Forge "):
+                said["forge"] = line.split()[-1]
+            elif line.startswith("  token of "):
+                said.setdefault("tokens", {})[line.split()[2]] = line.split()[3]
+            elif line.startswith("  control token"):
+                said["control"] = line.split()[-1]
             elif line.startswith("Certificate to trust"):
                 said["authority"] = line.rsplit(": ", 1)[1].strip()
             elif line.startswith("Ctrl-C"):
@@ -86,6 +92,10 @@ class Sandbox:
         self.url = said["url"]
         self.netloc = urlsplit(self.url).netloc
         self.authority = said["authority"]
+        # The forge beside the org: the base address of its API, and a token of each of its users.
+        self.forge = said["forge"]
+        self.tokens = said["tokens"]
+        self.control_token = said["control"]
 
     def session(self):
         """A session that trusts the sandbox's certificate and finds Salesforce's login hosts there."""
@@ -94,6 +104,13 @@ class Sandbox:
         session.trust_env = False  # else a REQUESTS_CA_BUNDLE of the machine comes first
         session.mount("https://", SalesforceHosts(self.netloc))
         return session
+
+    def control(self, action, **arguments):
+        """Calls an action of the control interface."""
+        answer = self.session().post(
+            f"{self.url}/__sandbox/{action}", json=arguments, headers={"Authorization": f"Bearer {self.control_token}"})
+        answer.raise_for_status()
+        return answer.json()
 
     def signed_in(self):
         return Salesforce(

@@ -1097,6 +1097,14 @@ function sandbox.clearRequests(success, failure) end
 ---@overload fun(success: (fun(payload: any): any)?, failure: tureen.Failure?): integer?
 function sandbox.clock(change, success, failure) end
 
+--- Changes settings of the forge beside the org and returns all of them, its url and its tokens.
+---@param settings table?
+---@param success (fun(payload: any): any)?
+---@param failure tureen.Failure?
+---@return integer? id  for tureen.cancel
+---@overload fun(success: (fun(payload: any): any)?, failure: tureen.Failure?): integer?
+function sandbox.forge(settings, success, failure) end
+
 --- Ends every access token.
 ---@param success (fun(payload: any): any)?
 ---@param failure tureen.Failure?

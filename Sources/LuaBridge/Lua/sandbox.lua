@@ -69,6 +69,9 @@ define("clearRequests", {})
 -- clock([change,] ...): {now, text, held}; change: hold, advance, set
 define_table("clock", "change", true)
 
+-- forge([settings,] ...): the settings of the forge beside the org, its url and tokens; settings: those to change
+define_table("forge", "settings", true)
+
 -- expireSessions(...): "OK"; every access token ends
 define("expireSessions", {})
 -- expireLocators(...): "OK"; every open query locator is forgotten
