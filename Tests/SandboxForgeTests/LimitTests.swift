@@ -109,6 +109,32 @@ import Testing
     }
   }
 
+  @Test func validators_ofARecord_areTheSameByNameAndById() async throws {
+    try await withForge { _, client, _ in
+      let byId = try await client.get(IssueTests.home)
+      let name = byId.json["full_name"]?.stringValue ?? ""
+      let byName = try await client.get("/repos/\(name)", [("If-None-Match", try #require(byId.header("etag")))])
+      #expect(byName.status == 304)
+    }
+  }
+
+  @Test func validators_ofAFullLastPage_tellOfANextOneUnlessToldNot() async throws {
+    try await withForge { server, client, _ in
+      let page = "/orgs/acme/repos?sort=created&direction=asc&per_page=10&page=3"
+      for (covers, name, expected) in [(true, "one", 200), (false, "two", 304)] {
+        server.settings.tagCoversLinks = covers
+        let before = try await client.get(page)
+        #expect(before.links["next"] == nil && before.items.count == 10)
+        let made = try await client.json("POST", "/orgs/acme/repos", ["name": .string(name)])
+        #expect(made.status == 201)
+        let after = try await client.get(page, [("If-None-Match", try #require(before.header("etag")))])
+        #expect(after.status == expected)
+        #expect(try await client.get(page).links["next"] != nil)
+        #expect(try await client.send("DELETE", "/repos/acme/\(name)").status == 204)
+      }
+    }
+  }
+
   @Test func validators_ofAnonymousClients_count() async throws {
     try await withForge { server, _, _ in
       let client = ForgeClient(port: server.port)

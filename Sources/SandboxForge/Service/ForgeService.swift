@@ -254,12 +254,13 @@ package final class ForgeService: ServerService {
     return ServerReply(status: 304, headers: headers, body: [])
   }
 
-  /// Of one URL, one `Accept` and one caller.
+  /// Of the content, one `Accept` and one caller: a repository has the same tag by its name and by its id.
   private static func tag(of reply: ServerReply, _ call: ForgeCall) -> String {
-    let accept = call.request.header("accept") ?? ""
-    let query = URLCoding.form(call.request.query)
-    return "W/"
-      + EntityTag.of(reply.body + Array("\(call.caller?.login ?? "") \(accept) \(call.request.path)?\(query)".utf8))
+    var content = reply.body + Array("\(call.caller?.login ?? "") \(call.request.header("accept") ?? "")".utf8)
+    if call.settings.tagCoversLinks {
+      for (name, value) in reply.headers where name == call.settings.linkName { content += Array(" \(value)".utf8) }
+    }
+    return "W/" + EntityTag.of(content)
   }
 
   private static func isUnchanged(_ request: ServerRequest, _ tag: String, _ modified: String?) -> Bool {

@@ -53,6 +53,8 @@ public struct ForgeSettings: Sendable, Equatable {
   /// `Cache-Control` of every answer; nil: `private, max-age=60, s-maxage=60` for those who are signed in, `public` else.
   public var cacheControl: String?
   public var vary = "Accept, Authorization, Cookie, X-GitHub-OTP, Accept-Encoding"
+  /// Whether a page has another `ETag` when its links are others: else a page that has got a next one is unchanged.
+  public var tagCoversLinks = true
   /// No `ETag` and no `Last-Modified`.
   public var hidesValidators = false
   /// Requests in a window of `windowSeconds`.
@@ -109,6 +111,7 @@ extension ForgeSettings {
     try given.flag("linkLoops", &linkLoops)
     try given.flag("ignoresPageSize", &ignoresPageSize)
     try given.flag("emptyIs204", &emptyIs204)
+    try given.flag("tagCoversLinks", &tagCoversLinks)
     try given.flag("hidesValidators", &hidesValidators)
     try given.flag("limitTells", &limitTells)
     linkName = try given.optionalText("linkName") ?? linkName
@@ -141,7 +144,8 @@ extension ForgeSettings {
       "paging": .string(paging.rawValue), "largestPage": number(largestPage), "ignoresPageSize": .bool(ignoresPageSize),
       "listedRows": number(listedRows), "wrapper": text(wrapper), "emptyIs204": .bool(emptyIs204),
       "computing": number(computing), "cacheControl": text(cacheControl), "vary": .string(vary),
-      "hidesValidators": .bool(hidesValidators), "anonymousRequests": number(anonymousRequests),
+      "tagCoversLinks": .bool(tagCoversLinks), "hidesValidators": .bool(hidesValidators),
+      "anonymousRequests": number(anonymousRequests),
       "signedInRequests": number(signedInRequests), "windowSeconds": number(windowSeconds),
       "pointsPerMinute": number(pointsPerMinute), "writesPerMinute": number(writesPerMinute),
       "writesPerHour": number(writesPerHour), "limitStatus": number(limitStatus), "limitTells": .bool(limitTells),
