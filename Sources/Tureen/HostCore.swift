@@ -5,6 +5,7 @@ import Logging
 import LuaBridge
 import MobileSync
 import RestClient
+import Salesforce
 import SmartStore
 import Support
 import Synchronization
@@ -99,7 +100,8 @@ final class HostCore: Sendable {
       var configuration = SyncConfiguration()
       configuration.customTargets = targets
       configuration.resolvers = targets
-      let manager = try SyncManager.instance(for: try store(reference), client: client, configuration: configuration)
+      let manager = try SyncManager.instance(
+        for: try store(reference), client: client, targets: .host, configuration: configuration)
       if reference.name == StoreReference.defaultName, let file = reference.isGlobal ? folder.globalSyncs : folder.userSyncs {
         // Each problem is logged by the manager itself; entries without one are set up.
         _ = manager.setupSyncs(from: file.value, fileName: file.name)

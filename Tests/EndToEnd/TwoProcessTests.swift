@@ -5,6 +5,8 @@ import Synchronization
 import TestSupport
 import Testing
 
+@testable import Salesforce
+
 /// Two programs on one store, again and again at the same time: each writes, uploads and downloads with the same syncs, and edits
 /// entries that the other one may be uploading just then; answers get lost, and one of the two is killed. Nothing they wrote is
 /// lost, nothing is made twice, nothing stays RUNNING.

@@ -4,6 +4,7 @@ import Synchronization
 import Testing
 
 @testable import MobileSync
+@testable import Salesforce
 
 /// Rows U20–U23 of the acceptance list: uploads that a part of the program around the engine sends.
 @Suite struct CustomUploadTests {

@@ -6,6 +6,7 @@ import TestSupport
 import Testing
 
 @testable import MobileSync
+@testable import Salesforce
 
 /// Many dirty records: few requests, and one transaction for all answers of each.
 @Suite struct LargeUploadTests {

@@ -6,6 +6,7 @@ import TestSupport
 import Testing
 
 @testable import MobileSync
+@testable import Salesforce
 
 /// Runs that are cancelled, abandoned by their process, or started while everything ends.
 @Suite struct RunLifeTests {

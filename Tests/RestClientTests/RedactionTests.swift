@@ -3,6 +3,8 @@ import RestClient
 import TestSupport
 import Testing
 
+@testable import Salesforce
+
 @Suite(.timeLimit(.minutes(10))) struct RedactionTests {
   private let secrets = ["SECRET-access", "SECRET-refresh", "SECRET-client", "SECRET-password"]
 

@@ -3,6 +3,8 @@ import RestClient
 import TestSupport
 import Testing
 
+@testable import Salesforce
+
 /// URLs and headers that the HTTP library must not see.
 @Suite(.timeLimit(.minutes(10))) struct RequestHeadTests {
   /// Bytes of the value, and whether the request has a body: with one the library ended the process from 64 KB on.

@@ -2,6 +2,8 @@ import RestClient
 import TestSupport
 import Testing
 
+@testable import Salesforce
+
 /// What a client for strangers keeps from them.
 @Suite(.timeLimit(.minutes(10))) struct RestrictedClientTests {
   private func send(_ request: RestRequest, to server: ScriptedServer, token: String = "token+0123456789") async throws

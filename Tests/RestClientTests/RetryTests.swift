@@ -2,6 +2,8 @@ import RestClient
 import TestSupport
 import Testing
 
+@testable import Salesforce
+
 @Suite(.timeLimit(.minutes(10))) struct RetryTests {
   private let get = RestRequest(.GET, "/x")
   private let post = RestRequest(.POST, "/x", body: Array("{}".utf8))

@@ -4,6 +4,8 @@ import Synchronization
 import TestSupport
 import Testing
 
+@testable import Salesforce
+
 @Suite(.timeLimit(.minutes(10))) struct SessionTests {
   private let get = RestRequest(.GET, "/services/data/v66.0/limits")
 

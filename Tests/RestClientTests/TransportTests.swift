@@ -3,6 +3,8 @@ import RestClient
 import TestSupport
 import Testing
 
+@testable import Salesforce
+
 @Suite(.timeLimit(.minutes(10))) struct TransportTests {
   private let get = RestRequest(.GET, "/services/data/v66.0/x")
 

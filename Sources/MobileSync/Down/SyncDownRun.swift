@@ -29,7 +29,7 @@ struct SyncDownRun {
   init(_ record: RunRecord, previousRunEnded: Bool, mayMeetLostCreates: Bool) throws {
     self.record = record
     self.mayMeetLostCreates = mayMeetLostCreates
-    let target = try TargetRegistry.down(record.state.target), state = record.state
+    let target = try record.environment.targets.down(record.state.target), state = record.state
     self.target = target
     places = target.places(state.soupName)
     beginning = SyncDownProgress(
@@ -58,7 +58,7 @@ struct SyncDownRun {
     try await offerLeftConflicts()
     do {
       try await fetchAll(in: context)
-    } catch let error as RestError where error.isExpiredLocator {
+    } catch let error as RestError where environment.service.fault(of: error) == .expiredCursor {
       try await startAgain(error)
       try await fetchAll(in: context)
     }

@@ -98,7 +98,7 @@ struct UnchangedRecordFilter: Sendable {
   /// where the record lives. What the entry never had (the rest of a record created here) says nothing new.
   private func saysNoMore(_ record: JSONObject, than entry: JSONObject) -> Bool {
     record.allSatisfy { key, value in
-      guard key != fields.modificationDate, key != "attributes", key != "SystemModstamp", let mine = entry[key] else {
+      guard key != fields.modificationDate, !RecordMerge.serverOwn(fields).contains(key), let mine = entry[key] else {
         return true
       }
       return LostCreateMatcher.same(mine, value)

@@ -6,6 +6,8 @@ import SmartStore
 struct RunEnvironment: Sendable {
   let store: Store
   let client: MeteredClient
+  let service: any SyncService
+  let targets: TargetRegistry
   let control: RunControl
   let configuration: SyncConfiguration
   let clock: ServerClock

@@ -65,7 +65,7 @@ public struct CustomTargetCall: Sendable {
     /// The ids that the server would send now. Argument: `localIds`, the candidates.
     case remoteIds
 
-    /// Which of the functions of uploads there are; what is missing is done as by the plain target. No arguments.
+    /// Which of the functions of uploads there are; what is missing is done by the host's service. No arguments.
     case functions
     /// Creates a record. Arguments: `record`, as it stands in the soup; `fields`, the values to send.
     case createOnServer

@@ -7,7 +7,7 @@ import SmartStore
 /// The families are chosen at the start; what becomes dirty later waits for the next run.
 struct FamilyUpRun {
   private let record: RunRecord
-  private let target: ParentChildrenSyncUpTarget
+  private let target: any FamilyUpTarget
   private let plans: FamilyPlans
   private let places: FamilyPlaces
   private var counter = ProgressCounter(total: 0)
@@ -19,7 +19,7 @@ struct FamilyUpRun {
   private var state: SyncState { record.state }
   private var info: ParentChildrenInfo { target.info }
 
-  init(_ record: RunRecord, _ target: ParentChildrenSyncUpTarget) {
+  init(_ record: RunRecord, _ target: any FamilyUpTarget) {
     self.record = record
     self.target = target
     plans = FamilyPlans(target, fieldlist: record.state.options.fieldlist)
@@ -74,7 +74,7 @@ struct FamilyUpRun {
     var dates: [String: Int64] = [:]
     if state.options.mergeMode != .overwrite {
       let findings = try await FamilyCheck(
-        family: family, client: environment.client, store: environment.store, mergeMode: state.options.mergeMode
+        family: family, environment: environment, mergeMode: state.options.mergeMode
       ).compare()
       dates = findings.dates
       guard try await record.mayGoUp(family, findings.changes) else {
@@ -122,8 +122,8 @@ struct FamilyUpRun {
   /// - Returns: Whether the family is to be sent once more.
   private mutating func send(_ family: Family, _ dates: [String: Int64], isLastTry: Bool) async throws -> Bool {
     let context = UploadContext(
-      client: environment.client, control: environment.control, configuration: environment.configuration,
-      mergeMode: state.options.mergeMode, datesSeen: dates)
+      client: environment.client, service: environment.service, control: environment.control,
+      configuration: environment.configuration, mergeMode: state.options.mergeMode, datesSeen: dates)
     var upload = FamilyUpload(family, in: context, isLastTry: isLastTry)
     var failure = await upload.send()
     if failure == nil { failure = await upload.findGone() }

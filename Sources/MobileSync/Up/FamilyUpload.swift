@@ -49,13 +49,12 @@ struct FamilyUpload: Sendable {
   /// Sends everything that can be, one call after the other.
   /// - Returns: What ended it before the last call; the answers until then are kept.
   mutating func send() async -> (any Error)? {
-    for call in plan.calls(size: BatchSyncUpTarget.largestBatch) {
+    for call in plan.calls(size: family.target.largestCall) {
       let ready = sendable(call)
       // The children of a parent that was refused wait for it.
       guard !isWaiting(ready), !ready.isEmpty else { continue }
       do {
-        let parts = ready.map { (referenceId: FamilyUpload.name($0.member), request: request($0, ready)) }
-        let results = try await CompositeAnswer.results(of: parts, through: context.client)
+        let results = try await family.target.send(ready.map { request($0, ready) }, through: context.client)
         for (part, result) in zip(ready, results) { take(part, result) }
       } catch {
         if BatchUpload.mayHaveHappened(error) {
@@ -72,30 +71,22 @@ struct FamilyUpload: Sendable {
     isParentNew && newParentId == nil && !parts.contains { $0.member == .parent }
   }
 
-  private static func name(_ member: FamilyMember) -> String {
-    switch member {
-    case .parent: "parent"
-    case .child(let i): "child\(i)"
-    }
-  }
-
-  private func request(_ part: FamilyPlan.Part, _ call: [FamilyPlan.Part]) -> RestRequest {
+  private func request(_ part: FamilyPlan.Part, _ call: [FamilyPlan.Part]) -> FamilyRequest {
     let (batch, i) = family.batch(part.member)
     let upload = PlannedUpload(index: i, action: part.action, type: family.type(part.member))
     // Nothing is compared in the second try: the first one settled who wins.
     var context = context
     if isLastTry { context.mergeMode = .overwrite }
-    var more: JSONObject = [:]
-    if part.member != .parent, let parent = parentReference(call) { more[family.info.parentIdField] = .string(parent) }
-    return RecordRequests(batch, context).request(upload, adding: more)
+    let parent = part.member == .parent ? nil : parentReference(call)
+    return FamilyRequest(member: part.member, upload: upload, batch: batch, context: context, parent: parent)
   }
 
   /// What children name as their parent: its id, or the place in this call's answers where it will stand.
-  private func parentReference(_ call: [FamilyPlan.Part]) -> String? {
+  private func parentReference(_ call: [FamilyPlan.Part]) -> ParentReference? {
     switch plan.parentAction {
     case .delete, .removeLocally: nil
-    case .create, .upsert: newParentId ?? (call.contains { $0.member == .parent } ? "@{parent.id}" : nil)
-    default: family.parentId
+    case .create, .upsert: newParentId.map { .id($0) } ?? (call.contains { $0.member == .parent } ? .sameCall : nil)
+    default: family.parentId.map { .id($0) }
     }
   }
 
@@ -150,10 +141,10 @@ struct FamilyUpload: Sendable {
   private func isGone(_ member: FamilyMember) async throws -> Bool {
     let (batch, i) = family.batch(member), type = family.type(member)
     guard let id = batch.serverId(i) else { return false }
-    let request = context.client.requests.collectionRetrieve(type: type, ids: [id], fields: [batch.plan.fields.id])
     do {
-      return try await context.client.send(request).json().arrayValue?.first?.isNull ?? false
-    } catch let error as RestError where error.status == 404 || error.serverCode == "INVALID_TYPE" {
+      return try await context.service.versions(
+        type: type, ids: [id], fields: [batch.plan.fields.id], through: context.client) == [.deleted]
+    } catch let error as RestError where error.status == 404 || context.service.fault(of: error) == .unknownType {
       return false
     }
   }

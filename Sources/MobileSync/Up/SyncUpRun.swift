@@ -18,7 +18,7 @@ struct SyncUpRun {
 
   init(_ record: RunRecord) throws {
     self.record = record
-    target = try TargetRegistry.up(record.state.target)
+    target = try record.environment.targets.up(record.state.target)
     plan = target.settings.plan(fieldlist: record.state.options.fieldlist)
   }
 
@@ -30,8 +30,8 @@ struct SyncUpRun {
 
   func context(_ mergeMode: MergeMode? = nil) -> UploadContext {
     UploadContext(
-      client: environment.client, control: environment.control, configuration: environment.configuration,
-      mergeMode: mergeMode ?? state.options.mergeMode, datesSeen: compared.dates,
+      client: environment.client, service: environment.service, control: environment.control,
+      configuration: environment.configuration, mergeMode: mergeMode ?? state.options.mergeMode, datesSeen: compared.dates,
       changesSeen: compared.changes)
   }
 

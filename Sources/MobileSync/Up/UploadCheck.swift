@@ -70,7 +70,7 @@ struct UploadCheck {
   func versions(_ indices: [Int], _ batch: DirtyBatch) async throws -> [Int: ServerVersion] {
     let target = target, context = context
     return try await ServerVersions(
-      batch: batch, soup: soup, store: store, type: batch.type,
+      batch: batch, soup: soup, store: store, service: context.service, type: batch.type,
       fetch: { type, indices, fields in
         try await target.remoteVersions(type: type, indices, fields: fields, of: batch, in: context)
       }

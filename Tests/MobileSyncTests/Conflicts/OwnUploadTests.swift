@@ -3,6 +3,7 @@ import SandboxOrg
 import Testing
 
 @testable import MobileSync
+@testable import Salesforce
 
 /// Uploads from here move the server's date, and others may write in the same second: the fields tell who changed what.
 @Suite struct OwnUploadTests {

@@ -9,6 +9,7 @@ import TestSupport
 import Testing
 
 @testable import MobileSync
+@testable import Salesforce
 
 /// Two runs under different syncs, as two processes or two hosts have them, send no row twice.
 @Suite struct ClaimedUploadTests {

@@ -8,6 +8,7 @@ import TestSupport
 import Testing
 
 @testable import MobileSync
+@testable import Salesforce
 
 /// Creates whose answer was lost: found again whatever happened here since, and not sent again while the server may still be at
 /// work.
@@ -104,9 +105,9 @@ import Testing
 
   @Test(arguments: [-1, 1.5, "5"] as [JSONValue])
   func createSyncUp_wrongWait_namesTheKey(value: JSONValue) throws {
-    #expect(throws: SyncError.self) { try TargetRegistry.up(["lostCreateWaitMs": value]) }
+    #expect(throws: SyncError.self) { try TargetRegistry.salesforce.up(["lostCreateWaitMs": value]) }
     do {
-      _ = try TargetRegistry.up(["lostCreateWaitMs": value])
+      _ = try TargetRegistry.salesforce.up(["lostCreateWaitMs": value])
     } catch {
       #expect(error.message.contains("'lostCreateWaitMs' must be an integer from 0 to 86400000"))
     }
