@@ -66,7 +66,8 @@ struct SyncDownRun {
 
   private mutating func fetchAll(in context: FetchContext) async throws {
     let target = target, since = since
-    guard var page = try await environment.control.value(of: Task { try await target.start(since: since, in: context) }) else {
+    let fetch = fetching { try await target.start(since: since, in: context) }
+    guard var page = try await environment.control.value(of: Task { try await fetch() }) else {
       try await announce()
       try await finishEmpty()
       return
@@ -80,7 +81,7 @@ struct SyncDownRun {
     try await announce()
     while true {
       try environment.control.check()
-      let next = page.next.map { NextPage($0) }
+      let next = page.next.map { NextPage(fetching($0)) }
       do {
         try await store(page, known: known, isLast: next == nil)
         guard let next else { return }
@@ -96,6 +97,17 @@ struct SyncDownRun {
         throw error
       }
       known = try await self.known(on: page)
+    }
+  }
+
+  /// Gets a page, and notes what had been uploaded before it was asked for.
+  private func fetching(_ fetch: @escaping SyncDownPage.Next) -> SyncDownPage.Next {
+    let store = environment.store
+    return {
+      let mark = try await store.read { try $0.uploadMark() }
+      var page = try await fetch()
+      page?.uploadMark = mark
+      return page
     }
   }
 
@@ -203,8 +215,9 @@ struct SyncDownRun {
     let step = PageStep(
       page: page, places: places, known: known, progress: progress, counter: counter, isLast: endsHere,
       now: environment.configuration.now())
-    let conflicts = try await record.save(.pulled) { transaction, state in try step.apply(&state, in: transaction) }
-    try await record.handle(conflicts)
+    let done = try await record.save(.pulled) { transaction, state in try step.apply(&state, in: transaction) }
+    progress = done.progress
+    try await record.handle(done.conflicts)
     if isLast, !endsHere {
       if mayMeetLostCreates { try await LostCreates.settle(afterFilling: places.map(\.soup), record) }
       try await finishEmpty()
@@ -218,7 +231,7 @@ struct SyncDownRun {
     let end = PageStep(
       page: SyncDownPage(parts: [], totalSize: 0), places: places, known: [], progress: progress, counter: counter,
       isLast: true, now: environment.configuration.now())
-    try await record.save(.pulled) { transaction, state in try end.apply(&state, in: transaction) }
+    _ = try await record.save(.pulled) { transaction, state in try end.apply(&state, in: transaction) }
   }
 }
 

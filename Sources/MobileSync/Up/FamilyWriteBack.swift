@@ -58,12 +58,12 @@ struct FamilyWriteBack: Sendable {
   }
 
   private func settle(in transaction: StoreTransaction) throws {
-    for answer in upload.answers where answer.outcome == .succeeded {
-      try transaction.expectEchoes([answer.sent.entryId], in: upload.family.side(answer.member).soup)
-    }
     for member in upload.family.members where !upload.unsettled.contains(member) {
       let (batch, i) = upload.family.batch(member)
       try claim.settle([batch.entryIds[i]], in: upload.family.side(member).soup, transaction)
+    }
+    for answer in upload.answers where answer.outcome == .succeeded {
+      try transaction.expectEchoes([answer.sent.entryId], in: upload.family.side(answer.member).soup)
     }
   }
 }

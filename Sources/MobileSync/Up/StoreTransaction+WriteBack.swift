@@ -46,7 +46,11 @@ extension StoreTransaction {
       idField: fields.id)
     switch change {
     case .none: break
-    case .remove: try remove([sent.entryId], from: soup)
+    case .remove:
+      try remove([sent.entryId], from: soup)
+      if sent.action == .delete, let id = try entry?.object()[fields.id]?.stringValue {
+        try noteDeletion(of: sent.entryId, externalId: id, in: soup)
+      }
     case .patch(let members, let keys): _ = try patch(sent.entryId, in: soup, setting: members, removing: keys)
     }
     if outcome == .succeeded, let sentFields, let entry, entry.version != sent.version {

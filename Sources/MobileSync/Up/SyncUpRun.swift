@@ -199,10 +199,10 @@ extension SyncUpRun {
         ) { batch.sentFields(answer.sent) }
         state.counts.count(answer.outcome)
       }
+      try claim.settle(batch.entryIds.filter { !unsettled.contains($0) }, in: state.soupName, transaction)
       // An echo takes the place of the claim.
       try transaction.expectEchoes(
         answers.filter { $0.outcome == .succeeded }.map(\.sent.entryId), in: state.soupName)
-      try claim.settle(batch.entryIds.filter { !unsettled.contains($0) }, in: state.soupName, transaction)
       try lost.note(&state, now: claim.now, in: transaction)
       state.progress = max(state.progress, percent)
     }
