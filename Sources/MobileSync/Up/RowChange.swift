@@ -48,7 +48,7 @@ enum WriteBack {
     }
   }
 
-  private static func isDeleted(_ entry: JSONObject) -> Bool { entry[LocalField.deleted]?.boolValue == true }
+  private static func isDeleted(_ entry: JSONObject) -> Bool { entry.hasFlag(LocalField.deleted) }
 
   private static func deleted(_ current: JSONObject, isUnchanged: Bool) -> RowChange {
     if isUnchanged || isDeleted(current) { return .remove }

@@ -67,7 +67,7 @@ extension StoreTransaction {
   /// An entry that was edited during its upload stays dirty; what was sent is what the server last had of it.
   private func raiseBase(of sent: SentRecord, in soup: String, by fields: JSONObject, _ id: JSONObject) throws {
     guard [.create, .update, .upsert].contains(sent.action),
-      let entry = try entry(sent.entryId, in: soup)?.object(), entry[LocalField.local]?.boolValue == true
+      let entry = try entry(sent.entryId, in: soup)?.object(), entry.hasFlag(LocalField.local)
     else { return }
     let old = try base(of: sent.entryId, in: soup).flatMap { try JSONValue(parsing: $0).objectValue }
     let next = RecordMerge.base(RecordMerge.base(old, after: fields), after: id)
