@@ -9,6 +9,7 @@ struct ServerVersions {
   let store: Store
   /// The sObject type of a record, by its position in the batch.
   let type: (Int) -> String
+  let refused: RefusedFields
   /// Reads fields of records of one type: one version for each position, in order.
   let fetch: (_ type: String, _ indices: [Int], _ fields: [String]) async throws -> [ServerVersion]
 
@@ -28,20 +29,25 @@ struct ServerVersions {
   private func versions(_ type: String, _ indices: [Int]) async throws -> [ServerVersion] {
     let date = batch.plan.fields.modificationDate
     let sent = (batch.plan.update ?? []).filter { !$0.contains(".") } + [date]
-    let wanted = sent + (try await baseFields(indices)).filter { !sent.contains($0) }
+    let more = try await baseFields(indices).filter { !sent.contains($0) }
     do {
-      return try await fetch(type, indices, wanted)
-    } catch let error as RestError where error.serverCode == "INVALID_FIELD" && wanted.count > sent.count {
-      // Somebody kept a field of their own in clean entries.
-      return try await refusable { try await fetch(type, indices, sent) } ?? indices.map { _ in .unknown }
+      for _ in 0..<ServerVersions.tries {
+        let known = refused.known(more, of: type)
+        do {
+          return try await fetch(type, indices, sent + known)
+        } catch let error as RestError where error.serverCode == "INVALID_FIELD" && !known.isEmpty {
+          // Somebody kept a field of their own in clean entries.
+          refused.note(error, known.map { ($0, type) })
+        }
+      }
+      return try await fetch(type, indices, sent)
     } catch let error as RestError where ServerVersions.isRefusal(error) {
       return indices.map { _ in .unknown }
     }
   }
 
-  private func refusable(_ body: () async throws -> [ServerVersion]) async throws -> [ServerVersion]? {
-    do { return try await body() } catch let error as RestError where ServerVersions.isRefusal(error) { return nil }
-  }
+  /// An answer may name one field where several are not known.
+  private static let tries = 3
 
   private static func isRefusal(_ error: RestError) -> Bool {
     error.code == .httpStatus && [400, 403, 404].contains(error.status ?? 0)

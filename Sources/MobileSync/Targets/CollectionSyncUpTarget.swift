@@ -17,6 +17,9 @@ struct CollectionSyncUpTarget: SyncUpTarget {
     settings = try UploadSettings(json, type: "collection", largestBatch: CollectionSyncUpTarget.largestBatch)
   }
 
+  /// A collection knows no conditions.
+  var updatesWithCondition: Bool { false }
+
   func groups(_ uploads: [PlannedUpload]) -> [UploadGroup] {
     func all(_ action: UploadAction) -> [PlannedUpload] { uploads.filter { $0.action == action } }
     // The address of an upsert names the type.

@@ -74,7 +74,8 @@ struct FamilyUpRun {
     var dates: [String: Int64] = [:]
     if state.options.mergeMode != .overwrite {
       let findings = try await FamilyCheck(
-        family: family, client: environment.client, store: environment.store, mergeMode: state.options.mergeMode
+        family: family, client: environment.client, store: environment.store, mergeMode: state.options.mergeMode,
+        refused: environment.refusedFields
       ).compare()
       dates = findings.dates
       guard try await record.mayGoUp(family, findings.changes) else {

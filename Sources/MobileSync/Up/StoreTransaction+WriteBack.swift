@@ -46,11 +46,7 @@ extension StoreTransaction {
       idField: fields.id)
     switch change {
     case .none: break
-    case .remove:
-      try remove([sent.entryId], from: soup)
-      if sent.action == .delete, let id = try entry?.object()[fields.id]?.stringValue {
-        try noteDeletion(of: sent.entryId, externalId: id, in: soup)
-      }
+    case .remove: try removeUploaded(sent.entryId, externalId: try entry?.object()[fields.id]?.stringValue, from: soup)
     case .patch(let members, let keys): _ = try patch(sent.entryId, in: soup, setting: members, removing: keys)
     }
     if outcome == .succeeded, let sentFields, let entry, entry.version != sent.version {

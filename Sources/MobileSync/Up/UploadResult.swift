@@ -9,6 +9,8 @@ struct UploadResult: Sendable, Equatable {
   let error: JSONValue?
   /// HTTP status, where the record had a request of its own.
   let status: Int?
+  /// The time stamp that the record got, ms since 1970 UTC, where the answer says it.
+  var stamp: Int64?
 
   init(isSuccess: Bool, id: String? = nil, error: JSONValue? = nil, status: Int? = nil) {
     self.isSuccess = isSuccess

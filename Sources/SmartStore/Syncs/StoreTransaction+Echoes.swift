@@ -34,6 +34,23 @@ extension StoreSnapshot {
       """, [.integer(soup.number), .integer(mark)])
   }
 
+  /// The stamps that the server gave entries with their last upload, where they are known, ms since 1970 UTC. They are known
+  /// while an entry is as it was uploaded, and while it is edited after that.
+  package func ownStamps(of entryIds: some Sequence<Int64>, in name: String) throws -> [Int64: Int64] {
+    let number = try self.soup(name).number
+    let statement = try connection.statement(
+      "SELECT resendAt FROM outbox WHERE soup = ? AND entry = ? AND operation = 'echo' AND resendAt IS NOT NULL")
+    defer { statement.reset() }
+    var stamps: [Int64: Int64] = [:]
+    for id in entryIds {
+      statement.bind(1, number)
+      statement.bind(2, id)
+      if try statement.step() { stamps[id] = statement.int64(0) }
+      statement.reset()
+    }
+    return stamps
+  }
+
   private func idsByText(_ sql: String, _ values: [SQLValue]) throws -> [String: Int64] {
     let statement = try connection.statement(sql)
     try statement.bind(values)
@@ -57,19 +74,32 @@ extension StoreTransaction {
         SELECT ?1, id, CASE WHEN (\(soup.dirtyCondition)) IS 1 THEN 0 ELSE version END, 0, ?3, 'echo', lastModified
         FROM \(soup.table) WHERE id = ?2
         ON CONFLICT (soup, entry) DO UPDATE SET version = excluded.version, sync = excluded.sync, fence = excluded.fence,
-        sentAt = excluded.sentAt, sent = NULL WHERE outbox.operation = 'echo'
+        sentAt = excluded.sentAt, resendAt = NULL, sent = NULL WHERE outbox.operation = 'echo'
         """, [.integer(soup.number), .integer(id), .integer(mark)])
     }
   }
 
-  /// Notes that a deletion was uploaded: a page that was asked for before may still bring the record.
-  /// - Parameter externalId: What the removed entry was found by.
-  package func noteDeletion(of id: Int64, externalId: String, in name: String) throws {
+  /// Notes the stamp that the server gave an entry with its upload.
+  /// - Parameter stamp: Ms since 1970 UTC.
+  package func noteOwnStamp(_ stamp: Int64, of id: Int64, in name: String) throws {
+    try connection.run(
+      "UPDATE outbox SET resendAt = ? WHERE soup = ? AND entry = ? AND operation = 'echo'",
+      [.integer(stamp), .integer(try self.soup(name).number), .integer(id)])
+  }
+
+  /// Removes an entry whose deletion was uploaded, and notes that: a page that was asked for before may still bring the record.
+  /// Nothing is noted of an entry that no sync down has brought.
+  /// - Parameter externalId: What the entry is found by.
+  package func removeUploaded(_ id: Int64, externalId: String?, from name: String) throws {
+    let soup = try self.soup(name)
+    let owner = try connection.firstValue("SELECT owner FROM \(soup.table) WHERE id = ?", [.integer(id)])
+    try remove(CollectionOfOne(id), from: name)
+    guard let externalId, case .integer? = owner else { return }
     try connection.run(
       """
       INSERT OR IGNORE INTO outbox (soup, entry, version, sync, fence, operation, sentAt, sent)
       VALUES (?, ?, 0, 0, ?, 'echo', 0, ?)
-      """, [.integer(try self.soup(name).number), .integer(id), .integer(try raiseUploadMark()), .text(externalId)])
+      """, [.integer(soup.number), .integer(id), .integer(try raiseUploadMark()), .text(externalId)])
   }
 
   private func raiseUploadMark() throws -> Int64 {
@@ -81,13 +111,14 @@ extension StoreTransaction {
     return try uploadMark()
   }
 
-  /// Forgets the notes about entries that were written, or removed, since.
+  /// Forgets the notes about entries that were written, or removed, since; of those that were edited here their own stamps stay.
   package func forgetStaleEchoes(in name: String) throws {
     let soup = try self.soup(name)
     try connection.run(
       """
-      DELETE FROM outbox WHERE soup = ? AND operation = 'echo'
-      AND NOT EXISTS (SELECT 1 FROM \(soup.table) AS t WHERE t.id = outbox.entry AND t.version = outbox.version)
+      DELETE FROM outbox WHERE soup = ? AND operation = 'echo' AND NOT EXISTS (
+        SELECT 1 FROM \(soup.table) WHERE id = outbox.entry
+        AND (version = outbox.version OR outbox.resendAt IS NOT NULL AND (\(soup.dirtyCondition)) IS 1))
       """, [.integer(soup.number)])
   }
 }
