@@ -1,8 +1,8 @@
 import RestClient
 import Synchronization
 
-/// Fields that the server does not know, by type: names that a script keeps in entries for itself. One run remembers them, so that
-/// only its first look at a type asks for them. Any thread.
+/// Fields that the server does not know, by type: names that a script keeps in entries for itself. One run remembers them, so
+/// that only its first look at a type asks for them. Any thread.
 final class RefusedFields: Sendable {
   private let names = Mutex<[String: Set<String>]>([:])
 

@@ -2,7 +2,7 @@ import JSON
 import RestClient
 import SmartStore
 
-/// What became of updates that the server made without a condition: somebody may have written between the look at a record and its
+/// What became of updates that the server made without a condition: others may have written between the look at a record and its
 /// update, or right after it. One more look at the batch tells, and tells the stamps that the updates gave their records.
 extension SyncUpRun {
   /// Entries of a batch whose updates the server made whatever it had, and that were compared before.
@@ -19,8 +19,9 @@ extension SyncUpRun {
   }
 
   /// Looks at updates that are written back. Where others wrote, the entry takes what the server has; an entry that was touched
-  /// since stays as it is, and is compared by its next upload. Where nobody did, the record's stamp is that of the update. It stands
-  /// beside the entry: a copy that a script has read is still a copy of what the entry was made from.
+  /// since stays as it is, and is compared by its next upload. Where nobody did, the record's stamp is that of the update. It
+  /// stands beside the entry: a copy that a script has read is still a copy of what the entry was made from.
+  ///
   /// - Parameter versions: Of the rows as they were written back.
   func lookAfter(_ upload: BatchUpload, _ versions: [Int64: Int64]) async throws {
     guard !versions.isEmpty else { return }

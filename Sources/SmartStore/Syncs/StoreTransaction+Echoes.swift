@@ -1,7 +1,7 @@
 import Database
 
-/// Entries as an upload left them, and which were uploaded since a time: pages that were asked for before may show their records as
-/// they were without it.
+/// Entries as an upload left them, and which were uploaded since a time: pages that were asked for before may show their records
+/// as they were without it.
 extension StoreSnapshot {
   /// Entries that were uploaded and not touched since, by their external id: what the server sends of them next may be no more
   /// than what it was sent.

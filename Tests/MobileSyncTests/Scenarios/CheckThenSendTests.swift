@@ -4,8 +4,8 @@ import Testing
 
 @testable import MobileSync
 
-/// Another user writes a record while a sync up sends it, in the second of its stamp or later: before the look at the record, between
-/// look and update, after the update. A change of another field always stays. A change of the same field is a
+/// Another user writes a record while a sync up sends it, in the second of its stamp or later: before the look at the record,
+/// between look and update, after the update. A change of another field always stays. A change of the same field is a
 /// conflict, or is what everybody has in the end, unless it was made between the look and an update without a condition that the
 /// server could check.
 @Suite struct CheckThenSendTests {
