@@ -31,12 +31,12 @@ struct PageStep: Sendable {
       let skipped = found.unchanged.union(kept).union(left)
       var dirty = try dirtyCandidates(kept, of: part, place, transaction)
       let arrivals = try PossibleArrivals(on: part, place, skipping: skipped, in: transaction)
-      let outcome = try transaction.storeRecords(
-        part, in: place.soup, matchedBy: place.fields.id, overlay: LocalField.overlay(syncId: state.id),
-        removing: [LocalField.lastError], keepDirty: keepDirty, owner: state.id,
+      let storage = PageStorage(
+        idPath: place.fields.id, members: LocalField.overlay(syncId: state.id), dropped: [LocalField.lastError],
+        keepDirty: keepDirty, owner: state.id,
         // Only a soup that is alone can be the one that is being loaded.
-        expectedTotal: places.count == 1 ? counter.total : nil, skipping: skipped
-      ) { position, entryId in dirty.append((position, entryId)) }
+        expectedTotal: places.count == 1 ? counter.total : nil, skipping: skipped)
+      let outcome = try transaction.storeRecords(part, in: place.soup, storage) { dirty.append(($0, $1)) }
       try arrivals.note(in: transaction)
       let merged = try reconcile(dirty, of: part, place, &state, transaction, &conflicts)
       guard place.isCounted else { continue }
