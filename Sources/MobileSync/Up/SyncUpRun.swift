@@ -186,7 +186,7 @@ extension SyncUpRun {
 
   /// One transaction for all answers of a batch.
   /// - Returns: Entries to create anew, and the versions of those that were updated.
-  private mutating func writeBack(_ upload: BatchUpload) async throws -> (toCreate: [Int64], versions: [Int64: Int64]) {
+  private func writeBack(_ upload: BatchUpload) async throws -> (toCreate: [Int64], versions: [Int64: Int64]) {
     let answers = upload.answers, fields = target.fields, batch = upload.batch, claim = record.claim
     let unsettled = target.looksForLostCreates ? upload.unsettled : []
     let lost = LostAnswers(soup: state.soupName, entryIds: unsettled.sorted(), waitMs: place.waitMs)
@@ -196,7 +196,7 @@ extension SyncUpRun {
     let versions = try await record.save(.synced) { transaction, state in
       for answer in answers {
         try transaction.writeBack(
-          answer.sent, answer.outcome, answer.result, in: state.soupName, fields: fields, madeBy: maker, updated: updated
+          answer, in: state.soupName, fields: fields, madeBy: maker, updated: updated
         ) { batch.sentFields(answer.sent) }
         state.counts.count(answer.outcome)
       }
