@@ -10,6 +10,8 @@ struct PageStep: Sendable {
   let progress: SyncDownProgress
   let counter: ProgressCounter
   let isLast: Bool
+  /// See ``UploadsMeanwhile``.
+  let uploadMark: Int64
   let now: Int64
 
   /// Writes the page and changes the state accordingly. Whether an entry is dirty is looked at here, in the transaction that
@@ -24,7 +26,7 @@ struct PageStep: Sendable {
     for (i, part) in page.parts.enumerated() {
       guard let part else { continue }
       let place = places[i], found = known[i]
-      let uploads = try UploadsMeanwhile(on: part, place, since: page.uploadMark, in: transaction)
+      let uploads = try UploadsMeanwhile(on: part, place, since: uploadMark, in: transaction)
       if let stamp = uploads.oldestChange { progress.left(stamp: stamp) }
       let left = uploads.positions.subtracting(found.unchanged)
       let kept = families.positions(in: i).subtracting(found.unchanged).subtracting(left)

@@ -17,6 +17,9 @@ struct SyncDownRun {
   /// Where the run began.
   private let beginning: SyncDownProgress
   private var warnings: [String] = []
+  /// How many uploads had been written back when the first page was asked for. Later pages may be as old: a server may read all
+  /// of a query at once.
+  private var uploadMark = Int64.max
   /// Creates from these soups have no answer yet: what comes down may be what they made.
   private let mayMeetLostCreates: Bool
 
@@ -66,8 +69,8 @@ struct SyncDownRun {
 
   private mutating func fetchAll(in context: FetchContext) async throws {
     let target = target, since = since
-    let fetch = fetching { try await target.start(since: since, in: context) }
-    guard var page = try await environment.control.value(of: Task { try await fetch() }) else {
+    uploadMark = try await environment.store.read { try $0.uploadMark() }
+    guard var page = try await environment.control.value(of: Task { try await target.start(since: since, in: context) }) else {
       try await announce()
       try await finishEmpty()
       return
@@ -81,7 +84,7 @@ struct SyncDownRun {
     try await announce()
     while true {
       try environment.control.check()
-      let next = page.next.map { NextPage(fetching($0)) }
+      let next = page.next.map { NextPage($0) }
       do {
         try await store(page, known: known, isLast: next == nil)
         guard let next else { return }
@@ -97,17 +100,6 @@ struct SyncDownRun {
         throw error
       }
       known = try await self.known(on: page)
-    }
-  }
-
-  /// Gets a page, and notes what had been uploaded before it was asked for.
-  private func fetching(_ fetch: @escaping SyncDownPage.Next) -> SyncDownPage.Next {
-    let store = environment.store
-    return {
-      let mark = try await store.read { try $0.uploadMark() }
-      var page = try await fetch()
-      page?.uploadMark = mark
-      return page
     }
   }
 
@@ -214,7 +206,7 @@ struct SyncDownRun {
     let endsHere = isLast && state.options.resolver == nil && !mayMeetLostCreates
     let step = PageStep(
       page: page, places: places, known: known, progress: progress, counter: counter, isLast: endsHere,
-      now: environment.configuration.now())
+      uploadMark: uploadMark, now: environment.configuration.now())
     let done = try await record.save(.pulled) { transaction, state in try step.apply(&state, in: transaction) }
     progress = done.progress
     try await record.handle(done.conflicts)
@@ -230,7 +222,7 @@ struct SyncDownRun {
     progress.stored(latestModification: newestChild, isLastPage: true)
     let end = PageStep(
       page: SyncDownPage(parts: [], totalSize: 0), places: places, known: [], progress: progress, counter: counter,
-      isLast: true, now: environment.configuration.now())
+      isLast: true, uploadMark: uploadMark, now: environment.configuration.now())
     _ = try await record.save(.pulled) { transaction, state in try end.apply(&state, in: transaction) }
   }
 }

@@ -1,8 +1,9 @@
 import JSON
 import SmartStore
 
-/// Records of a page whose entries another process uploaded between the page's request and now. The page may show them as they
-/// were before the upload: stored, they would take back here what the server has, and the next upload would take it back there.
+/// Records of a page whose entries another process uploaded since the run asked for its first page. The page may show them as
+/// they were before the upload: stored, they would take back here what the server has, and the next upload would take it back
+/// there.
 struct UploadsMeanwhile {
   /// Positions on the page; these records are left out.
   private(set) var positions: Set<Int> = []
@@ -10,7 +11,7 @@ struct UploadsMeanwhile {
   /// next run because the upload gave them a newer stamp.
   private(set) var oldestChange: Int64?
 
-  /// - Parameter mark: ``StoreSnapshot/uploadMark()`` before the page was asked for.
+  /// - Parameter mark: ``StoreSnapshot/uploadMark()`` before the first page was asked for.
   init(on page: ScannedPage, _ place: RecordPlace, since mark: Int64, in snapshot: StoreSnapshot) throws {
     guard try snapshot.uploadMark() > mark else { return }
     let uploaded = try snapshot.uploads(in: place.soup, idPath: place.fields.id, since: mark)

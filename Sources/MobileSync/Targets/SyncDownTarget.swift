@@ -93,8 +93,6 @@ struct SyncDownPage: Sendable {
   var serverTime: Int64?
   /// nil on the last page.
   var next: Next?
-  /// How many uploads had been written back when the page was asked for; see ``UploadsMeanwhile``.
-  var uploadMark = Int64.max
 }
 
 /// An answer and when the server gave it.

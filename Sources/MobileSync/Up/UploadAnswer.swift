@@ -18,10 +18,13 @@ struct UploadAnswer: Sendable {
       if batch.plan.update == nil {
         return failed("NO_FIELDLIST", "No fields specified: the target has no updateFieldlist, the options no fieldlist")
       }
-      return batch.serverId(i) == nil ? failed("MISSING_ID", "The entry is no new one and has no id of the server") : nil
-    case .delete:
-      return batch.serverId(i) == nil ? failed("MISSING_ID", "The entry is no new one and has no id of the server") : nil
+      return missingId(batch, i)
+    case .delete: return missingId(batch, i)
     }
+  }
+
+  private static func missingId(_ batch: DirtyBatch, _ i: Int) -> UploadResult? {
+    batch.serverId(i) == nil ? .failure("MISSING_ID", "The entry is not new but has no server Id") : nil
   }
 
   /// An answer that says no is certain; so is a request that never left. A good status without a usable body is not.

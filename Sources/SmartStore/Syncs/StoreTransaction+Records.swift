@@ -75,8 +75,8 @@ extension StoreTransaction {
   package func finishLoading(soup name: String) throws {
     let soup = try self.soup(name)
     guard let mark = soup.loading else { return }
-    // Whoever took down every id from the first page on knows whether one came twice; anybody else has to look. The ids go before
-    // the indexes are sorted, which takes more memory than all the rest of a load.
+    // If every id since the first page was noted, it is known whether one came twice; otherwise the table is searched. The ids go
+    // before the indexes are sorted, which takes more memory than all the rest of a load.
     let isUnique = state.loads.removeValue(forKey: name).map { !$0.mayRepeat } ?? false
     connection.forgetStatements()
     state.forget()
