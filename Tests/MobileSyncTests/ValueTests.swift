@@ -53,6 +53,19 @@ import Testing
     #expect(run.maxTimeStamp == 1_000_000)
   }
 
+  /// The next run asks for it again, and not for what came before it.
+  @Test func reSync_recordLeftOut_isAskedForAgain() {
+    var run = progress(max: 1000, covered: 1000)
+    run.started(serverTime: 10_000_000, allowance: 60_000, latestModification: 5000)
+    run.left(stamp: 3000)
+    run.stored(latestModification: 5000, isLastPage: false)
+    #expect(run.since == 2999 && run.maxTimeStamp == 5000)
+    run.stored(latestModification: 9000, isLastPage: true)
+    #expect(run.since == 2999 && run.mayBeKnown(stamp: 5000))
+    run.left(stamp: 2000)
+    #expect(run.since == 1999)
+  }
+
   @Test func stored_notSorted_movesTheStampsAtTheEndOnly() {
     var run = progress(max: -1, covered: -1, sorted: false)
     run.started(serverTime: 10_000_000, allowance: 0, latestModification: 700)

@@ -6,8 +6,9 @@
 ---   continueFetch(target, more) -> records, {totalSize =, more =}        the page behind it; no `more`: the last one
 ---   remoteIds(target, localIds) -> ids                                   what the server has, for finding ghosts
 --- and of a sync up, each of which may be left out:
----   createOnServer(target, record, fields) -> id                         or nil and why the record was refused
----   updateOnServer(target, record, fields) -> true                       or false and why, or an HTTP status
+---   createOnServer(target, record, fields) -> id, date                   or nil and why the record was refused
+---   updateOnServer(target, record, fields) -> true, date                 or false and why, or an HTTP status; the date is
+---                                                                        the record's new time stamp and may be left out
 ---   deleteOnServer(target, record) -> true                               the same; 404 means that it is gone
 ---   fetchLastModifiedDates(target, records) -> dates                     a time stamp each; false: deleted, nil: unknown
 ---   isNewerThanServer(target, record) -> boolean                         in place of comparing dates
@@ -99,11 +100,17 @@ local function reason(problem)
   return tostring(problem)
 end
 
---- Converts a result, an HTTP status or a boolean, to the engine's answer.
-local function status(name, result, problem)
-  if math.type(result) == "integer" then return { status = result, reason = reason(problem) } end
-  if result == true then return { status = 200 } end
-  if result == false or result == nil then return { status = 400, reason = reason(problem) } end
+--- Returns the time stamp that a function gives behind its result, nil for anything else.
+local function date_of(value) return type(value) == "string" and value or nil end
+
+--- Converts a result, an HTTP status or a boolean, to the engine's answer. Behind it stands why, or the record's new time stamp.
+local function status(name, result, second)
+  if result == true then return { status = 200, date = date_of(second) } end
+  if math.type(result) == "integer" then
+    if result >= 200 and result < 300 then return { status = result, date = date_of(second) } end
+    return { status = result, reason = reason(second) }
+  end
+  if result == false or result == nil then return { status = 400, reason = reason(second) } end
   return wrong(name, "true, or false and a reason, or an HTTP status", result)
 end
 
@@ -120,7 +127,7 @@ local performers = {
     local id, problem = fn(target, given.record, given.fields)
     if id == nil or id == false or id == core.null then return { reason = reason(problem) } end
     if type(id) ~= "string" then return wrong("createOnServer", "an id, or nil and a reason", id) end
-    return { id = id }
+    return { id = id, date = date_of(problem) }
   end,
   updateOnServer = function(fn, target, given)
     return status("updateOnServer", fn(target, given.record, given.fields))

@@ -45,7 +45,7 @@ extension RunRecord {
       let indices = mine.map { family.batch($0).index }
       let versions = try await ServerVersions(
         batch: batch, soup: side.soup, store: environment.store, service: service,
-        type: { family.type(isParent ? .parent : .child($0)) },
+        type: { family.type(isParent ? .parent : .child($0)) }, refused: environment.refusedFields,
         fetch: { type, indices, fields in
           try await service.versions(
             type: type, ids: indices.map { batch.serverId($0) ?? "" }, fields: fields, through: client)

@@ -3,13 +3,14 @@ import RestClient
 import SmartStore
 
 /// Asks what the server has of records that it changed: the fields that the entries were based on, and those that are sent.
-package struct ServerVersions {
-  package let batch: DirtyBatch
-  package let soup: String
-  package let store: Store
-  package let service: any SyncService
+struct ServerVersions {
+  let batch: DirtyBatch
+  let soup: String
+  let store: Store
+  let service: any SyncService
   /// The type of a record, by its position in the batch.
-  package let type: (Int) -> String
+  let type: (Int) -> String
+  let refused: RefusedFields
   /// Reads fields of records of one type: one version for each position, in order.
   package let fetch: (_ type: String, _ indices: [Int], _ fields: [String]) async throws -> [ServerVersion]
 
@@ -29,20 +30,25 @@ package struct ServerVersions {
   private func versions(_ type: String, _ indices: [Int]) async throws -> [ServerVersion] {
     let date = batch.plan.fields.modificationDate
     let sent = (batch.plan.update ?? []).filter { !$0.contains(".") } + [date]
-    let wanted = sent + (try await baseFields(indices)).filter { !sent.contains($0) }
+    let more = try await baseFields(indices).filter { !sent.contains($0) }
     do {
-      return try await fetch(type, indices, wanted)
-    } catch let error as RestError where service.fault(of: error) == .unknownField && wanted.count > sent.count {
-      // Somebody kept a field of their own in clean entries.
-      return try await refusable { try await fetch(type, indices, sent) } ?? indices.map { _ in .unknown }
+      for _ in 0..<ServerVersions.tries {
+        let known = refused.known(more, of: type)
+        do {
+          return try await fetch(type, indices, sent + known)
+        } catch let error as RestError where service.fault(of: error) == .unknownField && !known.isEmpty {
+          // Somebody kept a field of their own in clean entries.
+          refused.note(error, known.map { ($0, type) })
+        }
+      }
+      return try await fetch(type, indices, sent)
     } catch let error as RestError where ServerVersions.isRefusal(error) {
       return indices.map { _ in .unknown }
     }
   }
 
-  private func refusable(_ body: () async throws -> [ServerVersion]) async throws -> [ServerVersion]? {
-    do { return try await body() } catch let error as RestError where ServerVersions.isRefusal(error) { return nil }
-  }
+  /// An answer may name one field where several are not known.
+  private static let tries = 3
 
   private static func isRefusal(_ error: RestError) -> Bool {
     error.code == .httpStatus && [400, 403, 404].contains(error.status ?? 0)

@@ -83,7 +83,7 @@ struct UnchangedRecordFilter: Sendable {
     guard ids.count == 1, let entry = try snapshot.entry(ids[0], in: soup)?.object() else { return }
     let stored = entry[fields.modificationDate]?.stringValue.flatMap { TimeStamp.milliseconds($0) }
     let isStored = stored == candidate.stamp && entry[LocalField.syncId]?.integerValue == syncId
-    if isStored, entry[LocalField.local]?.boolValue == true {
+    if isStored, entry.hasFlag(LocalField.local) {
       found.unchanged.insert(candidate.position)
       return
     }

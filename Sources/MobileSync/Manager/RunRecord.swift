@@ -12,6 +12,7 @@ struct RunEnvironment: Sendable {
   let configuration: SyncConfiguration
   let clock: ServerClock
   let owners: UploadOwners
+  let refusedFields = RefusedFields()
   let onUpdate: @Sendable (SyncState) -> Void
   let onConflicts: @Sendable ([SyncConflict]) -> Void
   /// What decides conflicts, by name.

@@ -267,7 +267,7 @@ extension SyncManager {
     }
     log(record.state)
     turns.leave(ticket)
-    // First free, then told: the listener may start the same sync again.
+    // Release before reporting: the listener may start the same sync again.
     release(start.state.id)
     record.report()
   }

@@ -84,15 +84,14 @@ struct CustomSyncUpTarget: SyncUpTarget {
     let answer = try await caller.object(function, arguments, context.control, context.configuration)
     let text = answer["reason"]?.stringValue ?? "\(function.rawValue) of '\(caller.implementation)' refused the record"
     let refused = UploadResult.failure("CUSTOM_TARGET", text)
-    if function == .createOnServer {
-      guard let id = answer["id"]?.stringValue, !id.isEmpty else { return refused }
-      return UploadResult(isSuccess: true, id: id)
-    }
+    var done = UploadResult(isSuccess: true, id: answer["id"]?.stringValue)
+    done.stamp = answer["date"]?.stringValue.flatMap { TimeStamp.milliseconds($0) }
+    if function == .createOnServer { return done.id?.isEmpty ?? true ? refused : done }
     guard let status = answer["status"]?.integerValue.map({ Int(clamping: $0) }) else {
       throw caller.failure(function, "must give a status")
     }
     return (200..<300).contains(status)
-      ? UploadResult(isSuccess: true) : UploadResult(isSuccess: false, error: refused.error, status: status)
+      ? done : UploadResult(isSuccess: false, error: refused.error, status: status)
   }
 
   // MARK: Comparing

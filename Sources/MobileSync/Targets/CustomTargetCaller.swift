@@ -94,9 +94,10 @@ public protocol CustomTargetRunner: Sendable {
   /// - Returns: JSON text of an object. Of a fetch: `records`, an array of objects, left out when there is nothing more;
   ///   `totalSize`, of all pages, when it is known; `more`, anything but null and false when another page follows. Of
   ///   `remoteIds`: `ids`. Of `functions`: `functions`, their names. Of `createOnServer`: `id`, null when it was refused, and
-  ///   then `reason`, a text. Of an update or a delete: `status`, as of HTTP, and `reason`. Of `fetchLastModifiedDates`:
-  ///   `dates`, a time stamp for each record, false for a deleted one, null where it is not known. Of `fetchFromServer`:
-  ///   `records` in the same way. Of `isNewerThanServer`: `newer`.
+  ///   then `reason`, a text. Of an update or a delete: `status`, as of HTTP, and `reason`. Of a create or an update that was
+  ///   made also `date`, the record's time stamp, when the server tells it. Of `fetchLastModifiedDates`: `dates`, a time stamp
+  ///   for each record, false for a deleted one, null where it is not known. Of `fetchFromServer`: `records` in the same way.
+  ///   Of `isNewerThanServer`: `newer`.
   /// - Throws: Anything; the sync then ends FAILED with it. Soon after the task is cancelled.
   func run(_ call: CustomTargetCall) async throws -> [UInt8]
 }

@@ -17,6 +17,9 @@ package protocol SyncUpTarget: Sendable {
   /// Whether what the server has is best known by the values of its fields, not by what ``remoteRecords`` says.
   var comparesFields: Bool { get }
 
+  /// Whether the server makes an update only while the record is as old as ``UploadContext/date(of:in:)`` says.
+  var updatesWithCondition: Bool { get }
+
   /// The target as a run uses it: what has to be found out first is found out.
   func prepared(in context: UploadContext) async throws -> any SyncUpTarget
 
@@ -47,6 +50,7 @@ extension SyncUpTarget {
   package var answersForItself: Bool { false }
   package var comparedAhead: Int { 0 }
   package var comparesFields: Bool { true }
+  package var updatesWithCondition: Bool { true }
   package func prepared(in context: UploadContext) async throws -> any SyncUpTarget { self }
 
   package func remoteVersions(

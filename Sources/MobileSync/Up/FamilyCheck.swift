@@ -27,6 +27,7 @@ struct FamilyCheck {
 
   private var info: ParentChildrenInfo { family.info }
   private var client: any RestClient { environment.client }
+  private var refused: RefusedFields { environment.refusedFields }
 
   /// - Throws: `RestError` when the server does not answer. A refusal counts as not knowing.
   func compare() async throws -> Findings {
@@ -86,7 +87,10 @@ struct FamilyCheck {
         return remote
       } catch let error as RestError where environment.service.fault(of: error) == .unknownField {
         // Somebody kept a field of their own in clean entries, or the list names one that cannot be read.
-        continue
+        refused.note(
+          error,
+          fields.parent.filter { !sent(family.parent).contains($0) }.map { ($0, info.parent.type) }
+            + fields.children.filter { !sent(family.children).contains($0) }.map { ($0, info.children.type) })
       } catch let error as RestError where error.code == .httpStatus && (400..<500).contains(error.status ?? 0) {
         return FamilyVersions()
       }
@@ -110,21 +114,24 @@ struct FamilyCheck {
 
   /// What to ask for: what the members were made from and what is sent, then what is sent, then nothing but the dates.
   private func fieldLists(_ bases: [FamilyMember: JSONObject]) -> [(parent: [String], children: [String])] {
-    func sent(_ batch: DirtyBatch) -> [String] { (batch.plan.update ?? []).filter { !$0.contains(".") } }
-    func all(_ batch: DirtyBatch, _ members: [FamilyMember]) -> [String] {
-      var names = sent(batch)
+    func all(_ batch: DirtyBatch, _ type: String, _ members: [FamilyMember]) -> [String] {
+      var names: [String] = []
+      let sent = sent(batch)
       for member in members where family.isDirty(member) {
-        for (key, value) in bases[member] ?? [:] where value.isPlain && !names.contains(key) {
+        for (key, value) in bases[member] ?? [:] where value.isPlain && !names.contains(key) && !sent.contains(key) {
           if !RecordMerge.isBookkeeping(key, batch.plan.fields) { names.append(key) }
         }
       }
-      return names
+      return sent + refused.known(names, of: type)
     }
     let children = family.members.filter { $0 != .parent }
     var lists: [(parent: [String], children: [String])] = [
-      (all(family.parent, [.parent]), all(family.children, children)), (sent(family.parent), sent(family.children)), ([], []),
+      (all(family.parent, info.parent.type, [.parent]), all(family.children, info.children.type, children)),
+      (sent(family.parent), sent(family.children)), ([], []),
     ]
     if lists[0] == lists[1] { lists.remove(at: 0) }
     return lists
   }
+
+  private func sent(_ batch: DirtyBatch) -> [String] { (batch.plan.update ?? []).filter { !$0.contains(".") } }
 }

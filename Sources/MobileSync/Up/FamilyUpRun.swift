@@ -59,7 +59,7 @@ struct FamilyUpRun {
   }
 
   /// Creates whose outcome stays unknown, by soup.
-  private mutating func settleLostCreates() async throws -> [String: Set<Int64>] {
+  private func settleLostCreates() async throws -> [String: Set<Int64>] {
     var doubtful: [String: Set<Int64>] = [:]
     for place in LostCreates.all(of: target, plans, places) {
       doubtful[place.soupName, default: []].formUnion(try await place.resolve(record))
@@ -69,7 +69,7 @@ struct FamilyUpRun {
 
   // MARK: One family
 
-  private mutating func upload(_ id: Int64, _ inDoubt: [String: Set<Int64>]) async throws {
+  private func upload(_ id: Int64, _ inDoubt: [String: Set<Int64>]) async throws {
     guard let family = try await read(id), !isDoubtful(family, inDoubt) else { return }
     var dates: [String: Int64] = [:]
     if state.options.mergeMode != .overwrite {
@@ -95,7 +95,7 @@ struct FamilyUpRun {
 
   /// Takes the rows of a family before they are sent, all or none of them, as they stand now.
   /// - Returns: nil when the parent is not there any more, or when another run is sending one of them.
-  private mutating func take(_ id: Int64) async throws -> Family? {
+  private func take(_ id: Int64) async throws -> Family? {
     let target = target, plans = plans, places = places
     let (family, isHeld) = try await record.taking(.synced) { transaction, claim -> (Family?, Bool) in
       guard let family = try Family(id, target, plans, in: transaction) else { return (nil, false) }
@@ -120,7 +120,7 @@ struct FamilyUpRun {
   }
 
   /// - Returns: Whether the family is to be sent once more.
-  private mutating func send(_ family: Family, _ dates: [String: Int64], isLastTry: Bool) async throws -> Bool {
+  private func send(_ family: Family, _ dates: [String: Int64], isLastTry: Bool) async throws -> Bool {
     let context = UploadContext(
       client: environment.client, service: environment.service, control: environment.control,
       configuration: environment.configuration, mergeMode: state.options.mergeMode, datesSeen: dates)

@@ -5,9 +5,19 @@ import RestClient
 struct FamilyUpload: Sendable {
   struct Answer: Sendable {
     let member: FamilyMember
-    let sent: SentRecord
-    var outcome: UploadOutcome
-    let result: UploadResult
+    var answer: UploadAnswer
+
+    var sent: SentRecord { answer.sent }
+    var result: UploadResult { answer.result }
+    var outcome: UploadOutcome {
+      get { answer.outcome }
+      set { answer.outcome = newValue }
+    }
+
+    init(member: FamilyMember, sent: SentRecord, outcome: UploadOutcome, result: UploadResult) {
+      self.member = member
+      answer = UploadAnswer(sent: sent, outcome: outcome, result: result)
+    }
   }
 
   let family: Family
@@ -57,7 +67,7 @@ struct FamilyUpload: Sendable {
         let results = try await family.target.send(ready.map { request($0, ready) }, through: context.client)
         for (part, result) in zip(ready, results) { take(part, result) }
       } catch {
-        if BatchUpload.mayHaveHappened(error) {
+        if UploadAnswer.mayHaveHappened(error) {
           unsettled.formUnion(ready.filter { $0.action == .create }.map(\.member))
         }
         return error
@@ -97,7 +107,7 @@ struct FamilyUpload: Sendable {
     var ready: [FamilyPlan.Part] = []
     for part in parts {
       let (batch, i) = family.batch(part.member)
-      if let result = BatchUpload.refusal(of: part.action, batch, i) {
+      if let result = UploadAnswer.refusal(of: part.action, batch, i) {
         answers.append(Answer(member: part.member, sent: family.sent(part), outcome: .failed, result: result))
       } else {
         ready.append(part)
@@ -107,7 +117,7 @@ struct FamilyUpload: Sendable {
   }
 
   private mutating func take(_ part: FamilyPlan.Part, _ result: UploadResult) {
-    let outcome = BatchUpload.outcome(of: part.action, result, context.mergeMode)
+    let outcome = UploadAnswer.outcome(of: part.action, result, context.mergeMode)
     answers.append(Answer(member: part.member, sent: family.sent(part), outcome: outcome, result: result))
   }
 

@@ -37,6 +37,12 @@ package enum RemoteRecord: Sendable, Equatable {
 }
 
 package enum LeaveIfChanged {
+  /// The stamp that says what an entry was based on: that of its record, or of an upload of it since.
+  static func later(_ stamp: Int64?, _ ownStamp: Int64?) -> Int64? {
+    guard let stamp, let ownStamp else { return stamp ?? ownStamp }
+    return max(stamp, ownStamp)
+  }
+
   /// True when the server has nothing newer than what the local change was based on.
   /// - Parameter localStamp: The modification date the record came with, ms; nil when it has none.
   package static func mayUpload(_ flags: LocalFlags, localStamp: Int64?, remote: RemoteRecord) -> Bool {
@@ -57,12 +63,13 @@ package enum UploadComparison {
   /// - Parameters:
   ///   - base: What the store says that the entry was made from; nil when it does not know.
   ///   - mergeMode: Not `OVERWRITE`, which compares nothing.
+  ///   - ownStamp: What the server stamped our last upload with, ms; nil when that is not known.
   package static func mayUpload(
     _ entry: JSONObject, _ flags: LocalFlags, base: JSONObject?, server: ServerVersion, _ fields: TargetFields,
-    _ mergeMode: MergeMode
+    _ mergeMode: MergeMode, ownStamp: Int64? = nil
   ) -> Bool {
     guard !flags.isCreated else { return true }
-    let date = stamp(entry, fields), isMerge = mergeMode == .merge
+    let date = LeaveIfChanged.later(stamp(entry, fields), ownStamp), isMerge = mergeMode == .merge
     if let record = server.record, let base = RecordMerge.base(base, fitting: entry, fields) {
       let merge = RecordMerge(base: base, local: entry, server: record, fields: fields)
       return (isMerge || flags.isDeleted ? merge.remoteChanges : merge.foreignChanges).isEmpty

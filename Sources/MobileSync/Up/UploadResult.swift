@@ -8,6 +8,8 @@ package struct UploadResult: Sendable, Equatable {
   package let error: JSONValue?
   /// HTTP status, where the record had a request of its own.
   package let status: Int?
+  /// The time stamp that the record got, ms since 1970 UTC, where the answer says it.
+  package var stamp: Int64?
 
   private let says: Says
 

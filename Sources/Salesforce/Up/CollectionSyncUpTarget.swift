@@ -19,6 +19,9 @@ struct CollectionSyncUpTarget: SyncUpTarget {
       json, type: "collection", defaults: .salesforce, largestBatch: CollectionSyncUpTarget.largestBatch)
   }
 
+  /// A collection knows no conditions.
+  var updatesWithCondition: Bool { false }
+
   func groups(_ uploads: [PlannedUpload]) -> [UploadGroup] {
     func all(_ action: UploadAction) -> [PlannedUpload] { uploads.filter { $0.action == action } }
     // The address of an upsert names the type.
