@@ -34,7 +34,7 @@ function M.escaped(text)
   for _, command in ipairs(COMMANDS) do
     text = text:gsub(command, function(c) return ("\\u{%X}"):format(utf8.codepoint(c)) end)
   end
-  return (text:gsub("[%c\127]", function(c) return c ~= "\n" and c ~= "\t" and (ESCAPES[c] or ("\\x%02X"):format(c:byte())) or c end))
+  return (text:gsub("[^\n\t\32-\126\128-\255]", function(c) return ESCAPES[c] or ("\\x%02X"):format(c:byte()) end))
 end
 
 --- The same on one line.
@@ -66,7 +66,9 @@ end
 function M.scalar(value)
   if value == tureen.null then return "null" end
   if type(value) == "string" then return quoted(value) end
-  if M.is_error(value) then return M.printable(("%s (%s/%s)"):format(tostring(value), tostring(value.domain), tostring(value.code))) end
+  if M.is_error(value) then
+    return M.printable(("%s (%s/%s)"):format(tostring(value), tostring(value.domain), tostring(value.code)))
+  end
   return M.printable(tostring(value))
 end
 

@@ -15,7 +15,7 @@ extern int tureen_embedded_host(const char *options, size_t length, tureen_host 
 extern int64_t tureen_embedded_call(void *context, const tureen_request *request, tureen_bytes *store,
                                     tureen_bytes *refusal);
 
-/* What listeners of `uncaughtError` get when a call without a callback has failed, JSON in *detail; writes it to the log as well. */
+/* Makes what listeners of `uncaughtError` get for a call without a callback that has failed, JSON in *detail, and logs it. */
 extern void tureen_embedded_uncaught(const char *service, const char *action, const char *error, size_t length,
                                      tureen_bytes *detail);
 

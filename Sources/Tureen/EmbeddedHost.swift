@@ -73,8 +73,8 @@ public func tureenEmbeddedReport(_ context: UnsafeMutableRawPointer, _ state: In
   }
 }
 
-/// What listeners of `uncaughtError` get for a call without a callback that has failed: as a script's, with the call's name in the
-/// error and as its traceback. The log gets it, too.
+/// Makes what listeners of `uncaughtError` get for a call without a callback that has failed, and logs it. As with a script's,
+/// the error names the call.
 @_cdecl("tureen_embedded_uncaught")
 public func tureenEmbeddedUncaught(
   _ service: UnsafePointer<CChar>, _ action: UnsafePointer<CChar>, _ error: UnsafePointer<CChar>, _ length: Int,
