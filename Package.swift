@@ -56,10 +56,10 @@ let package = Package(
     .systemLibrary(name: "CZlib"),
     .target(name: "Support"),
     .target(name: "RecordScan"),
-    .target(name: "JSON", dependencies: ["RecordScan"]),
+    .target(name: "JSON", dependencies: ["RecordScan", "Support"]),
     .target(
       name: "Database",
-      dependencies: ["CSQLite", .target(name: "CSQLCipher", condition: .when(traits: ["Encryption"]))]),
+      dependencies: ["CSQLite", .target(name: "CSQLCipher", condition: .when(traits: ["Encryption"])), "Support"]),
     .target(name: "SmartStore", dependencies: ["Database", "RecordScan", "JSON", "Support"]),
     .target(
       name: "RestClient",
@@ -73,7 +73,7 @@ let package = Package(
     .target(name: "CLuaBridge", dependencies: ["CLua"]),
     .target(
       name: "LuaBridge",
-      dependencies: ["CLua", "CLuaBridge", "JSON"],
+      dependencies: ["CLua", "CLuaBridge", "JSON", "Support"],
       exclude: ["Lua"]),
     .target(
       name: "SandboxOrg",

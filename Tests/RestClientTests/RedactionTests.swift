@@ -5,7 +5,7 @@ import Testing
 
 @testable import Salesforce
 
-@Suite(.timeLimit(.minutes(10))) struct RedactionTests {
+@Suite(.timeLimit(.minutes(60))) struct RedactionTests {
   private let secrets = ["SECRET-access", "SECRET-refresh", "SECRET-client", "SECRET-password"]
 
   private func everyForm(of value: some Any) -> String {

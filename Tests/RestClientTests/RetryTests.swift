@@ -4,7 +4,7 @@ import Testing
 
 @testable import Salesforce
 
-@Suite(.timeLimit(.minutes(10))) struct RetryTests {
+@Suite(.timeLimit(.minutes(60))) struct RetryTests {
   private let get = RestRequest(.GET, "/x")
   private let post = RestRequest(.POST, "/x", body: Array("{}".utf8))
   private let busy = ScriptedAnswer.restError(503, "SERVER_UNAVAILABLE", "busy")

@@ -5,7 +5,7 @@ import Testing
 
 @testable import Salesforce
 
-@Suite(.timeLimit(.minutes(10))) struct TransportTests {
+@Suite(.timeLimit(.minutes(60))) struct TransportTests {
   private let get = RestRequest(.GET, "/services/data/v66.0/x")
 
   @Test func send_wholeAnswer_givesBytesAndPadding() async throws {

@@ -14,7 +14,7 @@ package struct Soup: Sendable, Equatable {
   /// What registering refuses as a name.
   static func validate(name: String) throws(StoreError) {
     guard !name.isEmpty else { throw StoreError(.invalidSoupName, "Bogus soup name: it is empty") }
-    guard !name.utf8.contains(where: { $0 == 0x7b || $0 == 0x7d || $0 == 0x3a || $0 == 0 }) else {
+    guard !name.utf8.contains(where: "{}:\0".utf8.contains) else {
       throw StoreError(.invalidSoupName, "soup name '\(name)': '{', '}' and ':' cannot be used, smart SQL needs them")
     }
   }

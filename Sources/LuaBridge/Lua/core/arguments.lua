@@ -226,6 +226,18 @@ function M.action(service, action, keys)
   end
 end
 
+--- Defines `M[name]` of a module: it sets up what the configuration files say of the user's stores, or of the global ones.
+---@param module table
+---@param is_global boolean
+function M.define_set_up(module, name, service, action, is_global)
+  module[name] = M.define {
+    name = name, params = {},
+    send = function(success, failure, _, _, caller)
+      return calls.exec(success, failure, service, action, { isGlobalStore = is_global }, nil, caller)
+    end,
+  }
+end
+
 M.is_list = is_list
 
 return M

@@ -263,17 +263,8 @@ end
 
 -- setupUserStoreFromDefaultConfig(success, error), setupGlobalStoreFromDefaultConfig(...): the soups of userstore.json or
 -- globalstore.json; those that are missing are registered
-local function set_up(name, is_global)
-  M[name] = define {
-    name = name, params = {},
-    send = function(success, failure, _, _, caller)
-      local args = { isGlobalStore = is_global }
-      return calls.exec(success, failure, SERVICE, "pgSetupStoreFromDefaultConfig", args, nil, caller)
-    end,
-  }
-end
-set_up("setupUserStoreFromDefaultConfig", false)
-set_up("setupGlobalStoreFromDefaultConfig", true)
+arguments.define_set_up(M, "setupUserStoreFromDefaultConfig", SERVICE, "pgSetupStoreFromDefaultConfig", false)
+arguments.define_set_up(M, "setupGlobalStoreFromDefaultConfig", SERVICE, "pgSetupStoreFromDefaultConfig", true)
 
 for name, builder in pairs(queryspec) do M[name] = builder end
 

@@ -171,17 +171,8 @@ M.resolveConflict = define {
 
 -- setupUserSyncsFromDefaultConfig(success, error), setupGlobalSyncsFromDefaultConfig(...): the syncs of usersyncs.json or
 -- globalsyncs.json; those that are missing, or defined otherwise, are saved
-local function set_up(name, is_global)
-  M[name] = define {
-    name = name, params = {},
-    send = function(success, failure, _, _, caller)
-      local args = { isGlobalStore = is_global }
-      return calls.exec(success, failure, SERVICE, "setupSyncsFromDefaultConfig", args, nil, caller)
-    end,
-  }
-end
-set_up("setupUserSyncsFromDefaultConfig", false)
-set_up("setupGlobalSyncsFromDefaultConfig", true)
+arguments.define_set_up(M, "setupUserSyncsFromDefaultConfig", SERVICE, "setupSyncsFromDefaultConfig", false)
+arguments.define_set_up(M, "setupGlobalSyncsFromDefaultConfig", SERVICE, "setupSyncsFromDefaultConfig", true)
 
 M.FETCH_MODE = { CACHE_ONLY = "CACHE_ONLY", CACHE_FIRST = "CACHE_FIRST", SERVER_FIRST = "SERVER_FIRST" }
 local FETCH_MODE = { "fetchMode", "string", optional = true }
