@@ -69,6 +69,7 @@ let package = Package(
         .product(name: "NIOSSL", package: "swift-nio-ssl"),
       ]),
     .target(name: "MobileSync", dependencies: ["SmartStore", "RestClient", "RecordScan", "JSON", "Support", log]),
+    .target(name: "RestCollections", dependencies: ["RecordScan", "JSON", "RestClient", "Support"]),
     .target(name: "CLuaBridge", dependencies: ["CLua"]),
     .target(
       name: "LuaBridge",
@@ -103,6 +104,7 @@ let package = Package(
     .testTarget(name: "SmartStoreTests", dependencies: ["SmartStore", "Support", "TestSupport"]),
     .testTarget(name: "RestClientTests", dependencies: ["RestClient", "JSON", "TestSupport", log]),
     .testTarget(name: "MobileSyncTests", dependencies: ["MobileSync", "SandboxOrg", "TestSupport"]),
+    .testTarget(name: "RestCollectionsTests", dependencies: ["RestCollections", "RecordScan", "JSON", "TestSupport"]),
     .testTarget(
       name: "LuaBridgeTests", dependencies: ["LuaBridge", "CLuaBridge", "TestSupport"],
       linkerSettings: [.linkedLibrary("lua5.4")]),
