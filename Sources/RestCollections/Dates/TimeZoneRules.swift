@@ -64,8 +64,8 @@ struct TimeZoneRules: Sendable, Equatable {
     return low == 0 ? firstOffset : transitions[low - 1].offset
   }
 
-  /// The instant of a wall clock, seconds since 1970 UTC. Of two instants the earlier one, so that a watermark never skips; a time
-  /// that the clock jumps over counts with the offset before.
+  /// The instant of a wall clock, seconds since 1970 UTC. Of two instants the earlier one, so that a watermark never skips; a
+  /// time that the clock jumps over counts with the offset before.
   func seconds(ofLocal local: Int64) -> Int64 {
     let before = offset(at: local - 86_400), after = offset(at: local + 86_400)
     let earlier = local - Int64(max(before, after)), other = local - Int64(min(before, after))

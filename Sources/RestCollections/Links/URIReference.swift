@@ -1,7 +1,7 @@
 /// The parts of a URI reference, spelled as they came.
 ///
-/// - Note: Source: RFC 3986 sections 3, 5.2 and appendix B. Foundation's `URL` has no value for an empty reference, and it encodes
-///   brackets and lone percent signs; a next URL must go back to its server as it came.
+/// - Note: Source: RFC 3986 sections 3, 5.2 and appendix B. Foundation's `URL` knows no empty reference, and it
+///   encodes brackets and lone percent signs; a next URL must go back to its server as it came.
 struct URIReference: Sendable, Equatable {
   var scheme: String?
   var authority: String?

@@ -1,7 +1,7 @@
 import RecordScan
 
-/// Paths compiled together: keys are found in the one pass of the record scanner, and only steps that go into an array look again,
-/// at the array alone.
+/// Paths compiled together: keys are found in the one pass of the record scanner, and only steps that go into an array look
+/// again, at the array alone.
 struct PathSet: Sendable {
   let plan: ScanPlan
   private let entries: [Entry]
@@ -13,34 +13,37 @@ struct PathSet: Sendable {
     case field(rest: [PathStep])
     /// Steps from the root: the path begins with a position.
     case fromRoot([PathStep])
-    /// A path with `[*]`: evaluated on its own.
-    case each(ValuePath)
+    /// Nothing: no path, a header, or a path with `[*]`, which is evaluated on its own.
     case none
   }
 
-  /// - Parameters:
-  ///   - paths: nil, and a path to a header, lead nowhere.
-  ///   - prefix: Steps before each path.
-  init(_ paths: [ValuePath?], below prefix: [PathStep] = []) {
-    var keys: [[[UInt8]]] = [], entries: [Entry] = []
-    for path in paths {
-      guard let path, path.headerName == nil else {
-        keys.append([])
-        entries.append(.none)
-        continue
-      }
-      guard let own = path.steps else {
-        keys.append([])
-        entries.append(.each(path))
-        continue
-      }
-      let steps = prefix + own, found = steps.prefixOfKeys
-      keys.append(found)
-      entries.append(
-        steps.isEmpty ? .root : found.isEmpty ? .fromRoot(steps) : .field(rest: Array(steps.dropFirst(found.count))))
+  /// A path and the steps before it.
+  struct Located: Sendable {
+    /// nil, and a path to a header, lead nowhere.
+    let path: ValuePath?
+    let prefix: [PathStep]
+
+    init(_ path: ValuePath?, below prefix: [PathStep] = []) {
+      self.path = path
+      self.prefix = prefix
     }
-    plan = ScanPlan(keys: keys)
-    self.entries = entries
+  }
+
+  init(_ paths: [ValuePath?]) { self.init(located: paths.map { Located($0) }) }
+
+  init(located paths: [Located]) {
+    entries = paths.map { PathSet.entry($0) }
+    plan = ScanPlan(
+      keys: zip(paths, entries).map { path, entry in
+        if case .field = entry { path.steps.prefixOfKeys } else { [] }
+      })
+  }
+
+  private static func entry(_ located: Located) -> Entry {
+    guard located.path?.steps != nil else { return .none }
+    let steps = located.steps, keys = steps.prefixOfKeys
+    if steps.isEmpty { return .root }
+    return keys.isEmpty ? .fromRoot(steps) : .field(rest: Array(steps.dropFirst(keys.count)))
   }
 
   /// The value of the path at a position.
@@ -54,9 +57,13 @@ struct PathSet: Sendable {
     case .root: root
     case .field(let rest): try rest.isEmpty ? scanned.withoutArrayStep : scanned.value(at: rest, in: bytes)
     case .fromRoot(let steps): try root.value(at: steps, in: bytes)
-    case .each, .none: .missing
+    case .none: .missing
     }
   }
+}
+
+extension PathSet.Located {
+  fileprivate var steps: [PathStep] { prefix + (path?.steps ?? []) }
 }
 
 extension ScannedValue {

@@ -47,7 +47,8 @@ enum TargetURL {
     return append(text, to: base)
   }
 
-  /// `https://h/api/v1` and `/zones` are `https://h/api/v1/zones`. Slashes at the end stay as written; an absolute URL stays whole.
+  /// `https://h/api/v1` and `/zones` are `https://h/api/v1/zones`. Slashes at the end stay;
+  /// an absolute URL stays whole.
   static func append(_ relative: String, to base: String) -> String {
     if let scheme = URIReference(relative).scheme?.lowercased(), scheme == "http" || scheme == "https" { return relative }
     if relative.isEmpty || relative.hasPrefix("?") { return base + relative }
