@@ -98,6 +98,15 @@ struct DateFormatTests {
     #expect(a < b && a.position == b.position)
   }
 
+  @Test(arguments: [
+    ("2015-02-05T21:12:03Z", "2015-02-05T22:12:03.000+01:00", true),
+    ("2015-02-05T21:12:03.1Z", "2015-02-05T21:12:03.10001Z", false),
+    ("soon", "soon", true), ("soon", "later", false), ("soon", "2015-02-05T21:12:03Z", false),
+  ])
+  func isSame_textsFirst_thenInstants(a: String, b: String, expected: Bool) {
+    #expect(DateFormat.iso8601.isSame(a, b, zone: .utc) == expected)
+  }
+
   @Test func date_randomBytes_neverCrash() throws {
     var random = SeededGenerator(state: 77)
     let formats = try ["iso8601", "rfc1123", "epoch", "epochMs", "integer", "yyyy-MM-dd'T'HH:mm:ss.SSSX"].map {

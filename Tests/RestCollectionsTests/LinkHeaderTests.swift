@@ -138,10 +138,13 @@ struct URLQueryTests {
     #expect(URLQuery.adding([], to: "http://h/p") == "http://h/p")
   }
 
-  @Test func removing_byNameAndValue() {
+  @Test func changing_byNameAndValue() {
     let url = "http://h/p?api_key=s&a=1&api_key=t"
-    #expect(URLQuery.removing(from: url) { $0 == "api_key" && $1 == "s" } == "http://h/p?a=1&api_key=t")
-    #expect(URLQuery.removing(from: "http://h/p?a=1") { _, _ in true } == "http://h/p")
+    #expect(URLQuery.changing(url) { $1 == "api_key" && $2 == "s" ? nil : $0 } == "http://h/p?a=1&api_key=t")
+    #expect(URLQuery.changing("http://h/p?a=1") { _, _, _ in nil } == "http://h/p")
+    #expect(
+      URLQuery.changing("http://h/p?b&%61=%31") { raw, name, value in name == "a" && value == "1" ? "x" : raw }
+        == "http://h/p?b&x")
   }
 
   @Test func decoded_damagedEscapes_stay() {

@@ -56,6 +56,14 @@ enum DateFormat: Sendable, Equatable {
     return reader.isAtEnd ? date : nil
   }
 
+  /// Whether two dates mean the same moment, as they were received: equal texts do, whatever they say, and different ones are
+  /// compared with all digits of the fraction.
+  func isSame(_ a: String, _ b: String, zone: TimeZoneRules) -> Bool {
+    if Array(a.utf8) == Array(b.utf8) { return true }
+    guard let first = date(a.utf8, zone: zone), let second = date(b.utf8, zone: zone) else { return false }
+    return first == second
+  }
+
   /// Writes a position of ``ServerDate`` for a request, rounded down to what the format can say.
   /// - Parameter zone: The wall clock that the server expects.
   func text(_ position: Int64, zone: TimeZoneRules) -> String {

@@ -37,7 +37,7 @@ struct ItemReader: Sendable {
   /// One element with what was found in it.
   private struct Element {
     let whole: ScannedValue
-    let record: Int
+    /// In the array, from 0 on.
     let position: Int
   }
 
@@ -47,12 +47,13 @@ struct ItemReader: Sendable {
     try scanner.scanElements(bytes, from: array.start, depth: 1)
     page.array = array.start..<array.end
     page.itemCount = scanner.records.count
+    guard page.itemCount <= PageReader.Limit.items else { return }
     page.isUntouched = rules.itemPath == nil && editor.changesNothing
     page.ids.reserveCapacity(page.itemCount)
     page.items.reserveCapacity(page.itemCount)
     for (i, record) in scanner.records.enumerated() {
       let whole = ScannedValue(kind: record.kind, start: record.start, count: record.count)
-      try read(Element(whole: whole, record: i, position: i), scanner, bytes, into: &page)
+      try read(Element(whole: whole, position: i), scanner, bytes, into: &page)
     }
   }
 
@@ -61,7 +62,7 @@ struct ItemReader: Sendable {
   ) throws(ScanError) -> ScannedValue {
     guard element.whole.kind == .object else { return .missing }
     return try paths.value(
-      field, scanned: scanner.value(record: element.record, field: field), root: element.whole, in: bytes)
+      field, scanned: scanner.value(record: element.position, field: field), root: element.whole, in: bytes)
   }
 
   private func read(
@@ -76,8 +77,7 @@ struct ItemReader: Sendable {
     let after = try value(.after)
     if after.kind != .missing { page.facts.after = FactValue(after, in: bytes) }
     let id = ItemReader.id(try value(.id), bytes)
-    let marks = [try value(.deletedInElement), try value(.deletedInItem)]
-    if rules.deletion.path != nil, marks.contains(where: { isMark($0, bytes) }) {
+    if rules.deletion.path != nil, try isMarked(element, scanner, bytes) {
       return try readMark(element, id, scanner, bytes, into: &page)
     }
     let item = try rules.itemPath == nil ? element.whole : value(.item)
@@ -134,6 +134,13 @@ struct ItemReader: Sendable {
     case .escapedString: value.string(in: bytes).flatMap { rules.dateFormat.date($0.utf8, zone: rules.zone) }
     default: nil
     }
+  }
+
+  private func isMarked(
+    _ element: Element, _ scanner: RecordScanner, _ bytes: UnsafeRawBufferPointer
+  ) throws(ScanError) -> Bool {
+    if isMark(try value(Field.deletedInElement.rawValue, element, scanner, bytes), bytes) { return true }
+    return isMark(try value(Field.deletedInItem.rawValue, element, scanner, bytes), bytes)
   }
 
   private func isMark(_ value: ScannedValue, _ bytes: UnsafeRawBufferPointer) -> Bool {

@@ -183,11 +183,10 @@ extension ScannedValue {
 extension CollectionPage {
   /// Makes the last occurrence of each id count, and a mark of deletion before anything else.
   fileprivate mutating func settle() {
-    let marked = Set(removed)
+    let marked = Set(removed), unmarked = items.filter { !marked.contains($0.id) }
     var seen = marked
-    let before = items.count
-    items = items.reversed().filter { seen.insert($0.id).inserted }.reversed()
-    duplicates = before - items.count
+    items = unmarked.reversed().filter { seen.insert($0.id).inserted }.reversed()
+    duplicates = unmarked.count - items.count
     removed = Array(marked).sorted()
     let stored = Set(items.map(\.id))
     excluded = Set(excluded).filter { !stored.contains($0) && !marked.contains($0) }.sorted()

@@ -18,7 +18,7 @@ enum URLQuery {
   static func setting(_ name: String, to value: String, in url: String) -> String {
     let pair = PercentEncoding.encode(name) + "=" + PercentEncoding.encode(value)
     var isSet = false
-    let url = changing(url) { raw, found in
+    let url = changing(url) { raw, found, _ in
       guard found == name else { return raw }
       defer { isSet = true }
       return isSet ? nil : Substring(pair)
@@ -31,25 +31,21 @@ enum URLQuery {
     pairs.isEmpty ? url : adding(PercentEncoding.form(pairs), to: url)
   }
 
-  /// The URL without the pairs for which the test holds.
-  static func removing(from url: String, where isRemoved: (_ name: String, _ value: String) -> Bool) -> String {
-    changing(url) { raw, name in
-      let value = raw.firstIndex(of: "=").map { decoded(raw[raw.index(after: $0)...]) } ?? ""
-      return isRemoved(name, value) ? nil : raw
-    }
-  }
-
   private static func adding(_ text: String, to url: String) -> String {
     var reference = URIReference(url)
     reference.query = reference.query.map { $0.isEmpty ? text : $0 + "&" + text } ?? text
     return reference.text
   }
 
-  private static func changing(_ url: String, _ change: (_ pair: Substring, _ name: String) -> Substring?) -> String {
+  /// The URL with each pair changed, or left out for nil. Names and values are decoded.
+  static func changing(
+    _ url: String, _ change: (_ pair: Substring, _ name: String, _ value: String) -> Substring?
+  ) -> String {
     var reference = URIReference(url)
     guard let query = reference.query else { return url }
     let kept = query.split(separator: "&", omittingEmptySubsequences: false).compactMap { pair in
-      change(pair, decoded(pair[..<(pair.firstIndex(of: "=") ?? pair.endIndex)]))
+      let mark = pair.firstIndex(of: "=") ?? pair.endIndex
+      return change(pair, decoded(pair[..<mark]), decoded(pair[mark...].dropFirst()))
     }
     reference.query = kept.isEmpty ? nil : kept.joined(separator: "&")
     return reference.text

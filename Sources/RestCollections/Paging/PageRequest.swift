@@ -91,7 +91,7 @@ struct FirstRequest: Sendable {
   func request(_ scope: Scope) throws(URITemplate.Problem) -> PageRequest {
     let incremental = target.incremental
     if case .token(let url) = scope, incremental.tokenParam == nil {
-      return PageRequest(method: target.method, url: url, body: target.body)
+      return PageRequest(method: target.method, url: SecretParameters(target).added(to: url), body: target.body)
     }
     var url = try TargetURL.expand(target.url, TemplateValues(vars: target.vars), base: base)
     var params = target.params, body = target.body

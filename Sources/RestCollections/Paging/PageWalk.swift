@@ -8,10 +8,14 @@ struct PageWalk: Sendable {
   private(set) var state: WalkState
   /// Worth a line in the log: a `Link` header that is damaged.
   private(set) var warning: String?
+  private let maxPages: Int
+  private var pagesOfThisRun = 0
 
   /// What follows a page. The page is to be stored first, whatever it is.
   enum Step: Sendable, Equatable {
     case next(PageRequest)
+    /// The run has had all pages that it may have: the cursor is kept, and a later run goes on with this request.
+    case pause(PageRequest)
     /// The server is still computing the list: the same request after a pause.
     case again(PageRequest)
     /// From the first page on: a cursor died, or the walk was short. What was received stays.
@@ -36,6 +40,8 @@ struct PageWalk: Sendable {
     case open
   }
 
+  /// Pages of a run, unless its options say otherwise: a list without end must not fill the disk.
+  static let defaultMaxPages = 10_000
   /// A short walk is walked again so often.
   static let repetitions = 2
 
@@ -45,9 +51,11 @@ struct PageWalk: Sendable {
   ///   - scope: What the run asks for.
   /// - Throws: `URITemplate.Problem` for a missing value.
   init(
-    _ target: RestTarget, base: String, allowedOrigins: [String] = [], scope: FirstRequest.Scope
+    _ target: RestTarget, base: String, allowedOrigins: [String] = [], maxPages: Int = defaultMaxPages,
+    scope: FirstRequest.Scope
   ) throws(URITemplate.Problem) {
     self.target = target
+    self.maxPages = maxPages
     first = FirstRequest(target: target, base: base)
     urls = NextURL(target: target, base: base, allowedOrigins: allowedOrigins)
     state = WalkState(first: try first.request(scope))
@@ -55,8 +63,12 @@ struct PageWalk: Sendable {
   }
 
   /// Goes on where a stored cursor says.
-  init(_ target: RestTarget, base: String, allowedOrigins: [String] = [], resuming state: WalkState) {
+  init(
+    _ target: RestTarget, base: String, allowedOrigins: [String] = [], maxPages: Int = defaultMaxPages,
+    resuming state: WalkState
+  ) {
     self.target = target
+    self.maxPages = maxPages
     first = FirstRequest(target: target, base: base)
     urls = NextURL(target: target, base: base, allowedOrigins: allowedOrigins)
     self.state = state
@@ -71,14 +83,38 @@ struct PageWalk: Sendable {
   /// What to do after a page.
   mutating func accept(_ page: CollectionPage) -> Step {
     if page.isPending { return .again(request) }
+    pagesOfThisRun += 1
+    return pausing(follow(page))
+  }
+
+  /// What to do after a 304: the page is the same as in the last run, and where it led is known.
+  mutating func acceptUnchanged(_ known: PageValidators.Page) -> Step {
+    pagesOfThisRun += 1
+    state.noteUnchanged(items: known.items)
+    guard let next = known.next, let position = target.paging.position(ofURL: next, base: first.base) else {
+      return finishSegment()
+    }
+    do {
+      return pausing(try go(to: position, after: state.pages))
+    } catch {
+      return .fail(error)
+    }
+  }
+
+  private func pausing(_ step: Step) -> Step {
+    guard case .next(let request) = step, pagesOfThisRun >= maxPages else { return step }
+    return .pause(request)
+  }
+
+  private mutating func follow(_ page: CollectionPage) -> Step {
     if state.pages == 0 { state.estimate = estimatedTotal(page) }
-    let newIds = state.note(page, countingIds: countsIds)
-    if target.paging.overlap > 0, state.position != .first, newIds == page.ids.count { state.lacksOverlap = true }
+    let isFirst = state.position == .first, newIds = state.note(page, countingIds: countsIds)
+    if target.paging.overlap > 0, !isFirst, !page.ids.isEmpty, newIds == page.ids.count { state.lacksOverlap = true }
     do {
       if let error = repeatedPage(page) { return .fail(error) }
       guard !isEnd(page, newIds: newIds), let next = try following(page) else { return finishSegment() }
       if let cap = target.paging.maxItems, state.segmentItems >= cap { return nextSegment(cap) }
-      return try go(to: next, after: page)
+      return try go(to: next, after: page.number)
     } catch {
       return .fail(error)
     }
@@ -101,9 +137,8 @@ struct PageWalk: Sendable {
     guard isCursor, [400, 404, 410, 422].contains(answer.status), answer.isAboutTheCursor(bodyIsEmpty: bodyIsEmpty),
       !state.hasRestarted
     else { return nil }
-    state.restart()
     state.hasRestarted = true
-    return .restart(request)
+    return restart()
   }
 
   /// A `sorted` run has reached the watermark: the rest of the list is known.
@@ -128,10 +163,10 @@ struct PageWalk: Sendable {
       .loop, page.number, "holds the same items as the page before; does the server know the parameter '\(name)'?")
   }
 
-  private mutating func go(to next: WalkPosition, after page: CollectionPage) throws(RestPageError) -> Step {
+  private mutating func go(to next: WalkPosition, after page: Int) throws(RestPageError) -> Step {
     guard state.loops.follow(next.address) else {
       throw target.pageError(
-        .loop, page.number, "the next page was asked for before: the pages lead in a circle, an error of the server")
+        .loop, page, "the next page was asked for before: the pages lead in a circle, an error of the server")
     }
     if case .url(let url, _) = next, target.paging.isURLBased, NextURL.differsByANumber(request.url, url) {
       state.shiftsSeen = true
@@ -208,7 +243,26 @@ struct PageWalk: Sendable {
     }
   }
 
+  /// Where a later run of the mode `token` starts, to be stored with the page that carries it; nil when the page has none.
+  /// A URL is complete and without the target's secrets.
+  func token(of page: CollectionPage) throws(RestPageError) -> String? {
+    guard let token = page.facts.token else { return nil }
+    guard target.incremental.tokenParam == nil else { return token }
+    do {
+      return SecretParameters(target).removed(from: try urls.prepared(token, from: page.answer.url, first: state.first.url).url)
+    } catch {
+      throw target.pageError(
+        error.code, page.number, "'tokenPath' (\(target.incremental.tokenPath?.text ?? "")) \(error.description)")
+    }
+  }
+
   // MARK: The end
+
+  private mutating func restart() -> Step {
+    state.restart()
+    _ = state.loops.follow(request.url)
+    return .restart(request)
+  }
 
   /// A list that ends exactly at the server's cap was cut there.
   private mutating func finishSegment() -> Step {
@@ -224,10 +278,9 @@ struct PageWalk: Sendable {
     let certainty = self.certainty
     if certainty == .short, state.walks < PageWalk.repetitions {
       state.walks += 1
-      state.restart()
-      return .restart(request)
+      return restart()
     }
-    return .end(End(certainty: certainty, differentIds: countsIds && !state.isResumed ? state.ids.count : nil))
+    return .end(End(certainty: certainty, differentIds: countsIds && !state.lacksIds ? state.ids.count : nil))
   }
 
   /// Whether rows move between the pages of this walk, as far as it shows by now.
@@ -240,8 +293,7 @@ struct PageWalk: Sendable {
     if state.lacksOverlap { return .short }
     if target.paging.maxItems != nil { return .open }
     guard shifts else { return .sure }
-    // The ids before a resumed cursor are not known any more.
-    guard let total = state.largestTotal, !state.isResumed else { return .open }
+    guard let total = state.largestTotal, !state.lacksIds else { return .open }
     return Int64(state.ids.count) >= total ? .sure : .short
   }
 

@@ -1,4 +1,5 @@
 import JSON
+import RestClient
 
 /// Which page of a list is asked for.
 enum WalkPosition: Sendable, Equatable {
@@ -47,6 +48,20 @@ enum WalkPosition: Sendable, Equatable {
 }
 
 extension PagingRules {
+  /// The position that an earlier request stood for; nil when the URL does not say it.
+  func position(ofURL url: String, base: String) -> WalkPosition? {
+    func value(_ name: String?) -> String? { name.flatMap { URLQuery.value(of: $0, in: url) } }
+    switch style {
+    case .none: return nil
+    case .page: return value(pageParam).flatMap { Int($0) }.map { .page($0) }
+    case .offset: return value(offsetParam).flatMap { Int($0) }.map { .offset($0) }
+    case .cursor: return value(cursorParam).map { .token(ParameterValue($0)) }
+    case .keyset: return value(afterParam).map { .token(ParameterValue($0)) }
+    case .header where pageParam != nil: return value(pageParam).map { .token(ParameterValue($0)) }
+    case .link, .bodyUrl, .header: return .url(url, isForeign: WebAddress(url) != WebAddress(base))
+    }
+  }
+
   /// The request of a page.
   /// - Parameter first: The first one, as the target and the incremental mode make it.
   func request(_ position: WalkPosition, first: PageRequest) -> PageRequest {

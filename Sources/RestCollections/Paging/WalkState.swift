@@ -1,4 +1,5 @@
 import JSON
+import RestClient
 
 /// How far a walk got: what a cursor keeps.
 struct WalkState: Sendable, Equatable {
@@ -33,8 +34,8 @@ struct WalkState: Sendable, Equatable {
   /// A page did not repeat an item of the page before, although pages overlap.
   var lacksOverlap = false
   var lastPageHash: UInt64?
-  /// It was read from a cursor.
-  private(set) var isResumed = false
+  /// The ids of some pages are not known: they came before a cursor, or a 304 stood for them.
+  private(set) var lacksIds = false
 
   init(first: PageRequest) {
     origin = first
@@ -56,6 +57,14 @@ struct WalkState: Sendable, Equatable {
     return page.ids.reduce(0) { $0 + (ids.insert(StableHash.of($1)).inserted ? 1 : 0) }
   }
 
+  /// Counts a page that is the same as in the last run.
+  mutating func noteUnchanged(items count: Int) {
+    pages += 1
+    items += count
+    segmentItems += count
+    lacksIds = true
+  }
+
   /// Back to the first page.
   mutating func restart() {
     first = origin
@@ -64,7 +73,7 @@ struct WalkState: Sendable, Equatable {
     (segmentTotal, segmentSince, lastDate, largestTotal, lastPageHash) = (nil, nil, nil, nil, nil)
     ids = []
     loops = LoopGuard()
-    (lacksOverlap, isResumed) = (false, false)
+    (lacksOverlap, lacksIds) = (false, false)
   }
 
   mutating func beginSegment(_ request: PageRequest, since: Int64) {
@@ -134,7 +143,7 @@ extension WalkState {
     hasRestarted = json["hasRestarted"]?.boolValue ?? false
     shiftsSeen = json["shiftsSeen"]?.boolValue ?? false
     lacksOverlap = json["lacksOverlap"]?.boolValue ?? false
-    isResumed = pages > 0
+    lacksIds = pages > 0
   }
 }
 
@@ -156,24 +165,38 @@ extension PageRequest {
   }
 }
 
-/// The secrets that a target has in its parameters: they stand in no state.
+/// The secrets that a target has in its parameters: a mark stands for them in every state.
 struct SecretParameters {
   static let names = ["access_token", "token", "api_key", "key", "client_secret", "password", "sig"]
+  /// Braces do not occur in a URL.
+  private static let mark = "{secret}"
 
   private let pairs: [TextPair]
 
-  init(_ target: RestTarget) { pairs = target.params.filter { SecretParameters.names.contains($0.name.lowercased()) } }
+  init(_ target: RestTarget) {
+    pairs = (target.params + target.incremental.params + target.incremental.firstParams).filter {
+      SecretParameters.names.contains($0.name.lowercased())
+    }
+  }
 
   /// Only pairs with the target's own value: `token` is also what servers call a page.
   func removed(from url: String) -> String {
-    pairs.isEmpty ? url : URLQuery.removing(from: url) { name, value in pairs.contains(TextPair(name: name, value: value)) }
+    guard !pairs.isEmpty else { return url }
+    return URLQuery.changing(url) { raw, name, value in
+      pairs.contains(TextPair(name: name, value: value)) ? SecretParameters.pair(raw, SecretParameters.mark) : raw
+    }
   }
 
   func added(to url: String) -> String {
-    pairs.reduce(url) { url, pair in
-      URLQuery.value(of: pair.name, in: url) == nil ? URLQuery.adding([(pair.name, pair.value)], to: url) : url
+    guard !pairs.isEmpty else { return url }
+    return URLQuery.changing(url) { raw, name, value in
+      guard value == SecretParameters.mark, let pair = pairs.first(where: { $0.name == name }) else { return raw }
+      return SecretParameters.pair(raw, PercentEncoding.encode(pair.value))
     }
   }
+
+  /// A pair with its name as spelled and another value.
+  private static func pair(_ raw: Substring, _ value: String) -> Substring { Substring("\(raw.prefix { $0 != "=" })=\(value)") }
 }
 
 extension RestTarget {

@@ -82,8 +82,8 @@ struct IncrementalRules: Sendable, Equatable {
     }
     if mode != .token { try reader.refuse(IncrementalRules.tokenKeys, with: chosen) }
     if firstSince != nil, !hasSince { throw reader.error("firstSince", "needs '{since}' in 'params' or 'body'") }
-    if format == .integer, items.dateFormat != .integer {
-      throw reader.error("format", "can be 'integer' only when 'dateFormat' is")
+    if (format == .integer) != (items.dateFormat == .integer) {
+      throw reader.error("format", "must be 'integer' exactly when 'dateFormat' is: serials and times do not mix")
     }
   }
 

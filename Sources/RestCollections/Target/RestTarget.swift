@@ -166,6 +166,9 @@ struct RestTarget: Sendable, Equatable {
     } else if incremental.mode == .etag {
       throw reader.error("incremental", "cannot have the mode 'etag' with POST: such answers have no validators")
     }
+    if incremental.mode == .etag, paging.place == .header {
+      throw reader.error("paging", "cannot have 'in' 'header' with the mode 'etag': validators belong to URLs")
+    }
     if paging.maxItems != nil, incremental.mode != .param || incremental.order != .ascending || items.dateField == nil {
       throw reader.error(
         "paging",
