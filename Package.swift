@@ -70,6 +70,7 @@ let package = Package(
       ]),
     .target(name: "MobileSync", dependencies: ["SmartStore", "RestClient", "RecordScan", "JSON", "Support", log]),
     .target(name: "Salesforce", dependencies: ["MobileSync", "SmartStore", "RestClient", "RecordScan", "JSON", "Support", log]),
+    .target(name: "RestCollections", dependencies: ["RecordScan", "JSON", "RestClient", "Support"]),
     .target(name: "CLuaBridge", dependencies: ["CLua"]),
     .target(
       name: "LuaBridge",
@@ -114,6 +115,7 @@ let package = Package(
     .testTarget(name: "SmartStoreTests", dependencies: ["SmartStore", "Support", "TestSupport"]),
     .testTarget(name: "RestClientTests", dependencies: ["RestClient", "Salesforce", "JSON", "TestSupport", log]),
     .testTarget(name: "MobileSyncTests", dependencies: ["MobileSync", "Salesforce", "SandboxOrg", "TestSupport"]),
+    .testTarget(name: "RestCollectionsTests", dependencies: ["RestCollections", "RecordScan", "JSON", "TestSupport"]),
     .testTarget(
       name: "LuaBridgeTests", dependencies: ["LuaBridge", "CLuaBridge", "TestSupport"],
       linkerSettings: [.linkedLibrary("lua5.4")]),

@@ -36,10 +36,10 @@ extension JSONWalker {
     return (kind, start, p - base - start)
   }
 
-  /// Steps over an object or an array. Recursion is bounded by ``maximumDepth``.
+  /// Steps over an object or an array. Recursion is bounded by ``depthLimit``.
   @usableFromInline
   mutating func skipContainer(depth: Int) throws(ScanError) {
-    guard depth < JSONWalker.maximumDepth else { throw failure("nested deeper than \(JSONWalker.maximumDepth) levels") }
+    guard depth < depthLimit else { throw failure("nested deeper than \(depthLimit) levels") }
     let isObject = p.pointee == 0x7b, close: UInt8 = isObject ? 0x7d : 0x5d
     p += 1
     skipWhitespace()

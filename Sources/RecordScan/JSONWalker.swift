@@ -38,6 +38,9 @@ public struct JSONWalker {
   /// Deeper nesting is refused: SQLite's own JSON functions stop at 2,000 levels, people's documents long before.
   public static let maximumDepth = 1000
 
+  /// How deep containers may be nested in this text: at most ``maximumDepth``.
+  public var depthLimit: Int
+
   /// - Parameter bytes: Must stay valid and unchanged while the walker is used.
   @inlinable
   public init(_ bytes: UnsafeRawBufferPointer) {
@@ -45,6 +48,7 @@ public struct JSONWalker {
     base = start
     p = start
     end = start + bytes.count
+    depthLimit = JSONWalker.maximumDepth
   }
 
   /// A place for empty buffers to point to: they have no base address of their own.

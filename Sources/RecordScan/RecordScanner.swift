@@ -11,6 +11,8 @@ public struct RecordScanner: Sendable {
   public private(set) var envelope: [ScannedValue] = []
   /// Some string of the page escapes half of a surrogate pair.
   public private(set) var hasLoneSurrogate = false
+  /// See ``JSONWalker/depthLimit``.
+  public var depthLimit = JSONWalker.maximumDepth
 
   public init(plan: ScanPlan) { self.plan = plan }
 
@@ -67,6 +69,36 @@ public struct RecordScanner: Sendable {
     return found
   }
 
+  /// Scans a text that is one object, as a single record.
+  /// - Throws: ``ScanError`` when it is not a JSON object.
+  public mutating func scanObject(_ bytes: UnsafeRawBufferPointer) throws(ScanError) {
+    reset(envelopeCount: 0)
+    var walker = JSONWalker(bytes)
+    walker.depthLimit = depthLimit
+    walker.skipWhitespace()
+    guard walker.p < walker.end, walker.p.pointee == 0x7b else { throw walker.failure("expected an object") }
+    let tree = plan.tree
+    defer { withExtendedLifetime(tree) {} }
+    try scanRecord(&walker, tree.roots, tree.owned, fieldCount: plan.fieldCount, depth: 1)
+    try walker.expectEnd()
+    hasLoneSurrogate = walker.hasLoneSurrogate
+  }
+
+  /// Scans the elements of an array inside a text. An element that is not an object is a record without values: see
+  /// ``ScannedRecord/kind``.
+  /// - Parameters:
+  ///   - start: Where the array begins, in bytes. What lies around it is not looked at.
+  ///   - depth: How many containers are open around the array.
+  /// - Throws: ``ScanError`` when no JSON array begins there.
+  public mutating func scanElements(_ bytes: UnsafeRawBufferPointer, from start: Int, depth: Int) throws(ScanError) {
+    reset(envelopeCount: 0)
+    var walker = JSONWalker(bytes)
+    walker.depthLimit = depthLimit
+    walker.p = walker.base + start
+    try scanRecords(&walker, depth: depth, takesEveryElement: true)
+    hasLoneSurrogate = walker.hasLoneSurrogate
+  }
+
   private mutating func reset(envelopeCount: Int) {
     records.removeAll(keepingCapacity: true)
     values.removeAll(keepingCapacity: true)
@@ -74,7 +106,9 @@ public struct RecordScanner: Sendable {
     hasLoneSurrogate = false
   }
 
-  private mutating func scanRecords(_ walker: inout JSONWalker, depth: Int) throws(ScanError) {
+  private mutating func scanRecords(
+    _ walker: inout JSONWalker, depth: Int, takesEveryElement: Bool = false
+  ) throws(ScanError) {
     try walker.expect(0x5b, "expected an array of records")
     walker.skipWhitespace()
     if walker.p < walker.end, walker.p.pointee == 0x5d {
@@ -85,18 +119,33 @@ public struct RecordScanner: Sendable {
     defer { withExtendedLifetime(tree) {} }
     while true {
       walker.skipWhitespace()
-      guard walker.p < walker.end, walker.p.pointee == 0x7b else { throw walker.failure("expected a record") }
-      let first = values.count, start = walker.offset
-      values.append(contentsOf: repeatElement(.missing, count: fieldCount))
-      var record = ScannedRecord(start: start, count: 0, hasOwnedKey: false, isEmpty: true)
-      try scanRecord(&walker, &record, roots, owned, first: first, depth: depth + 2)
-      record.count = walker.offset - start
-      records.append(record)
+      if walker.p < walker.end, walker.p.pointee == 0x7b {
+        try scanRecord(&walker, roots, owned, fieldCount: fieldCount, depth: depth + 2)
+      } else {
+        guard takesEveryElement else { throw walker.failure("expected a record") }
+        let value = try walker.skipValue(depth: depth + 1)
+        values.append(contentsOf: repeatElement(.missing, count: fieldCount))
+        records.append(
+          ScannedRecord(start: value.start, count: value.count, hasOwnedKey: false, isEmpty: false, kind: value.kind))
+      }
       if try RecordScanner.atEnd(&walker, close: 0x5d) { return }
     }
   }
 
+  /// Scans the object that the walker stands before.
+  @inline(__always)
   private mutating func scanRecord(
+    _ walker: inout JSONWalker, _ roots: KeyTree.Level, _ owned: KeyTree.Level, fieldCount: Int, depth: Int
+  ) throws(ScanError) {
+    let first = values.count, start = walker.offset
+    values.append(contentsOf: repeatElement(.missing, count: fieldCount))
+    var record = ScannedRecord(start: start, count: 0, hasOwnedKey: false, isEmpty: true)
+    try scanMembers(&walker, &record, roots, owned, first: first, depth: depth)
+    record.count = walker.offset - start
+    records.append(record)
+  }
+
+  private mutating func scanMembers(
     _ walker: inout JSONWalker, _ record: inout ScannedRecord, _ roots: KeyTree.Level, _ owned: KeyTree.Level, first: Int,
     depth: Int
   ) throws(ScanError) {
@@ -169,14 +218,14 @@ public struct RecordScanner: Sendable {
   }
 
   @inline(__always)
-  private static func key(_ walker: inout JSONWalker) throws(ScanError) -> ScannedKey {
+  static func key(_ walker: inout JSONWalker) throws(ScanError) -> ScannedKey {
     walker.skipWhitespace()
     return try walker.key()
   }
 
   /// True behind the closing bracket, false behind a comma.
   @inline(__always)
-  private static func atEnd(_ walker: inout JSONWalker, close: UInt8) throws(ScanError) -> Bool {
+  static func atEnd(_ walker: inout JSONWalker, close: UInt8) throws(ScanError) -> Bool {
     walker.skipWhitespace()
     guard walker.p < walker.end else { throw walker.failure("unterminated") }
     if walker.p.pointee == close {

@@ -9,13 +9,16 @@ public struct ScanPlan: Sendable {
   ///   - ownedKeys: First-level keys that the caller writes itself and must know about, such as `_soupEntryId`; reported with
   ///     ``ScannedRecord/hasOwnedKey``.
   public init(paths: [String], ownedKeys: [String] = []) {
+    self.init(
+      keys: paths.map { $0.split(separator: ".", omittingEmptySubsequences: false).map { Array($0.utf8) } }, ownedKeys: ownedKeys)
+  }
+
+  /// - Parameter keys: The keys of each path, outermost first. A path without keys leads nowhere.
+  public init(keys: [[[UInt8]]], ownedKeys: [String] = []) {
     var roots: [KeyTree.Draft] = []
-    for (field, path) in paths.enumerated() {
-      let keys = path.split(separator: ".", omittingEmptySubsequences: false).map { Array($0.utf8) }
-      ScanPlan.insert(keys[...], field: field, into: &roots)
-    }
+    for (field, path) in keys.enumerated() { ScanPlan.insert(path[...], field: field, into: &roots) }
     tree = KeyTree(roots, owned: ownedKeys.map { Array($0.utf8) })
-    fieldCount = paths.count
+    fieldCount = keys.count
   }
 
   private static func insert(_ keys: ArraySlice<[UInt8]>, field: Int, into drafts: inout [KeyTree.Draft]) {
@@ -57,4 +60,6 @@ public struct ScannedRecord: Sendable, Equatable {
   public var hasOwnedKey: Bool
   /// It has no member at all: `{}`.
   public var isEmpty: Bool
+  /// What it is: an object, unless the scan took every element of an array.
+  public var kind = ValueKind.object
 }

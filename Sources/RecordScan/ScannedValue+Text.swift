@@ -1,8 +1,6 @@
-import RecordScan
-
 extension ScannedValue {
   /// The text of a string value, escapes undone; nil for every other kind.
-  package func string(in bytes: UnsafeRawBufferPointer) -> String? {
+  public func string(in bytes: UnsafeRawBufferPointer) -> String? {
     switch kind {
     case .plainString:
       return String(decoding: slice(in: bytes), as: UTF8.self)
@@ -16,12 +14,12 @@ extension ScannedValue {
   }
 
   /// What lies between the quotes of a string, or the whole text of another value.
-  package func slice(in bytes: UnsafeRawBufferPointer) -> UnsafeRawBufferPointer {
+  public func slice(in bytes: UnsafeRawBufferPointer) -> UnsafeRawBufferPointer {
     UnsafeRawBufferPointer(rebasing: bytes[start..<start + count])
   }
 
   /// Appends the value as the JSON text it was.
-  package func appendJSON(from bytes: UnsafeRawBufferPointer, to out: inout [UInt8]) {
+  public func appendJSON(from bytes: UnsafeRawBufferPointer, to out: inout [UInt8]) {
     let isString = kind == .plainString || kind == .escapedString
     if isString { out.append(UInt8(ascii: "\"")) }
     out.append(contentsOf: slice(in: bytes))

@@ -1,0 +1,68 @@
+import RecordScan
+
+/// One page, taken apart: which bytes are records and what the page says of the rest of the list.
+struct CollectionPage: Sendable {
+  /// Counted from 1, for messages.
+  let number: Int
+  let answer: PageAnswer
+  var facts = PageFacts()
+  /// To be stored, in order. Of several items with one id the last one counts.
+  var items: [PageItem] = []
+  /// Ids with a mark of deletion.
+  var removed: [String] = []
+  /// Ids of items that fail `where`: they are removed where they are stored and clean.
+  var excluded: [String] = []
+  /// Items that cannot be used; the others can.
+  var flagged: [FlaggedItem] = []
+  /// Elements of the array, whatever becomes of them: what paging counts.
+  var itemCount = 0
+  /// Of all elements, marks of deletion included, before `where`.
+  var ids: [String] = []
+  /// Items that came again, later on the same page.
+  var duplicates = 0
+  /// The server is still computing the list: ask again later.
+  var isPending = false
+  /// Where the array of items lies in the body; nil when there is none.
+  var array: Range<Int>?
+  /// Every element is stored as it is.
+  var isUntouched = false
+
+  /// A record to be stored.
+  struct PageItem: Sendable, Equatable {
+    let id: String
+    /// nil when the target has no date field or the item no date.
+    let date: ServerDate?
+    /// The object in the body.
+    let place: Range<Int>
+    /// The object as it is to be stored, when that differs from the body.
+    let edited: [UInt8]?
+  }
+
+  struct FlaggedItem: Sendable, Equatable {
+    /// In the array, from 0 on.
+    let position: Int
+    let id: String?
+    /// What is wrong, without any value of the item.
+    let reason: String
+  }
+
+  /// The records as one JSON array, for the store's scan.
+  enum RecordArray: Sendable, Equatable {
+    /// As it lies in the body: nothing is copied.
+    case slice(Range<Int>)
+    case text([UInt8])
+  }
+
+  /// - Parameter body: The one that the page was read from.
+  func records(in body: UnsafeRawBufferPointer) -> RecordArray {
+    if isUntouched, let array { return .slice(array) }
+    var out: [UInt8] = [UInt8(ascii: "[")]
+    out.reserveCapacity(items.reduce(2) { $0 + ($1.edited?.count ?? $1.place.count) + 1 })
+    for (i, item) in items.enumerated() {
+      if i > 0 { out.append(UInt8(ascii: ",")) }
+      out.append(contentsOf: item.edited ?? Array(body[item.place]))
+    }
+    out.append(UInt8(ascii: "]"))
+    return .text(out)
+  }
+}

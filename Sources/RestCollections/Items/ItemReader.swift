@@ -1,0 +1,221 @@
+import JSON
+import RecordScan
+
+/// Reads the elements of a page's array: ids, dates, conditions and marks of deletion, by path.
+struct ItemReader: Sendable {
+  private let rules: ItemRules
+  private let editor: ItemEditor
+  private let paths: PathSet
+  private let firstCondition: Int
+
+  private enum Field: Int, CaseIterable {
+    case item, id, date, after, deletedInElement, deletedInItem, deletedIdInElement, deletedIdInItem, idInElement
+  }
+
+  init(_ target: RestTarget) {
+    rules = target.items
+    editor = ItemEditor(target.items)
+    let inside = target.items.itemPath?.steps ?? [], deletion = target.items.deletion
+    let hasItemPath = target.items.itemPath != nil
+    let fields: [PathSet.Located] = Field.allCases.map { field in
+      switch field {
+      case .item: PathSet.Located(target.items.itemPath)
+      case .id: PathSet.Located(target.items.idField, below: inside)
+      case .date: PathSet.Located(target.items.dateField, below: inside)
+      case .after: PathSet.Located(target.paging.afterField, below: inside)
+      case .deletedInElement: PathSet.Located(hasItemPath ? deletion.path : nil)
+      case .deletedInItem: PathSet.Located(deletion.path, below: inside)
+      case .deletedIdInElement: PathSet.Located(hasItemPath ? deletion.idPath : nil)
+      case .deletedIdInItem: PathSet.Located(deletion.idPath, below: inside)
+      case .idInElement: PathSet.Located(hasItemPath ? target.items.idField : nil)
+      }
+    }
+    firstCondition = fields.count
+    paths = PathSet(located: fields + target.items.conditions.map { PathSet.Located($0.path, below: inside) })
+  }
+
+  /// One element with what was found in it.
+  private struct Element {
+    let whole: ScannedValue
+    /// In the array, from 0 on.
+    let position: Int
+  }
+
+  /// - Parameter array: The array of the page.
+  func read(_ array: ScannedValue, in bytes: UnsafeRawBufferPointer, into page: inout CollectionPage) throws(ScanError) {
+    var scanner = RecordScanner(plan: paths.plan)
+    try scanner.scanElements(bytes, from: array.start, depth: 1)
+    page.array = array.start..<array.end
+    page.itemCount = scanner.records.count
+    guard page.itemCount <= PageReader.Limit.items else { return }
+    page.isUntouched = rules.itemPath == nil && editor.changesNothing
+    page.ids.reserveCapacity(page.itemCount)
+    page.items.reserveCapacity(page.itemCount)
+    for (i, record) in scanner.records.enumerated() {
+      let whole = ScannedValue(kind: record.kind, start: record.start, count: record.count)
+      try read(Element(whole: whole, position: i), scanner, bytes, into: &page)
+    }
+  }
+
+  private func value(
+    _ field: Int, _ element: Element, _ scanner: RecordScanner, _ bytes: UnsafeRawBufferPointer
+  ) throws(ScanError) -> ScannedValue {
+    guard element.whole.kind == .object else { return .missing }
+    return try paths.value(
+      field, scanned: scanner.value(record: element.position, field: field), root: element.whole, in: bytes)
+  }
+
+  private func read(
+    _ element: Element, _ scanner: RecordScanner, _ bytes: UnsafeRawBufferPointer, into page: inout CollectionPage
+  ) throws(ScanError) {
+    func value(_ field: Field) throws(ScanError) -> ScannedValue {
+      try self.value(field.rawValue, element, scanner, bytes)
+    }
+    guard element.whole.kind == .object else {
+      return page.flag(element.position, nil, "the element is \(element.whole.kindName), not an object")
+    }
+    let after = try value(.after)
+    if after.kind != .missing { page.facts.after = FactValue(after, in: bytes) }
+    let id = ItemReader.id(try value(.id), bytes)
+    if rules.deletion.path != nil, try isMarked(element, scanner, bytes) {
+      return try readMark(element, id, scanner, bytes, into: &page)
+    }
+    let item = try rules.itemPath == nil ? element.whole : value(.item)
+    guard item.kind == .object else {
+      return page.flag(
+        element.position, id, "'itemPath' (\(rules.itemPath?.text ?? "$")) leads to \(item.kindName), not to an object")
+    }
+    guard let id else { return page.flag(element.position, nil, "the item has no id in '\(rules.idField.text)'") }
+    page.ids.append(id)
+    let dateValue = try value(.date), date = self.date(dateValue, bytes)
+    if rules.dateField != nil { page.facts.note(date) }
+    if date == nil, dateValue.kind != .missing, dateValue.kind != .null {
+      return page.flag(
+        element.position, id, "'\(rules.dateField?.text ?? "")' is not a date of the format '\(rules.dateFormat.text)'")
+    }
+    guard try isWanted(element, scanner, bytes) else {
+      page.excluded.append(id)
+      page.isUntouched = false
+      return
+    }
+    let edited = editor.changesNothing ? nil : try editor.edited(item, in: bytes)
+    page.items.append(CollectionPage.PageItem(id: id, date: date, place: item.start..<item.end, edited: edited))
+  }
+
+  /// A mark of deletion needs an id and nothing else.
+  private func readMark(
+    _ element: Element, _ itemId: String?, _ scanner: RecordScanner, _ bytes: UnsafeRawBufferPointer,
+    into page: inout CollectionPage
+  ) throws(ScanError) {
+    var id: String?
+    for field in [Field.deletedIdInElement, .deletedIdInItem] where id == nil {
+      id = ItemReader.id(try value(field.rawValue, element, scanner, bytes), bytes)
+    }
+    if id == nil, rules.deletion.idPath == nil {
+      let ofElement = try value(Field.idInElement.rawValue, element, scanner, bytes)
+      id = itemId ?? ItemReader.id(ofElement, bytes)
+    }
+    guard let id else { return page.flag(element.position, nil, "the mark of deletion has no id") }
+    page.ids.append(id)
+    page.removed.append(id)
+    page.isUntouched = false
+  }
+
+  /// Text, or a whole number as decimal text.
+  private static func id(_ value: ScannedValue, _ bytes: UnsafeRawBufferPointer) -> String? {
+    guard let text = value.scalarText(in: bytes), !text.isEmpty else { return nil }
+    if value.kind == .number, text.utf8.contains(where: { $0 == 0x2e || $0 | 0x20 == 0x65 }) { return nil }
+    return text
+  }
+
+  private func date(_ value: ScannedValue, _ bytes: UnsafeRawBufferPointer) -> ServerDate? {
+    switch value.kind {
+    case .plainString, .number: rules.dateFormat.date(value.slice(in: bytes), zone: rules.zone)
+    case .escapedString: value.string(in: bytes).flatMap { rules.dateFormat.date($0.utf8, zone: rules.zone) }
+    default: nil
+    }
+  }
+
+  private func isMarked(
+    _ element: Element, _ scanner: RecordScanner, _ bytes: UnsafeRawBufferPointer
+  ) throws(ScanError) -> Bool {
+    if isMark(try value(Field.deletedInElement.rawValue, element, scanner, bytes), bytes) { return true }
+    return isMark(try value(Field.deletedInItem.rawValue, element, scanner, bytes), bytes)
+  }
+
+  private func isMark(_ value: ScannedValue, _ bytes: UnsafeRawBufferPointer) -> Bool {
+    if let values = rules.deletion.values { return ItemReader.equals(value, oneOf: values, bytes) }
+    return value.kind != .missing && value.kind != .null && value.kind != .false
+  }
+
+  private func isWanted(
+    _ element: Element, _ scanner: RecordScanner, _ bytes: UnsafeRawBufferPointer
+  ) throws(ScanError) -> Bool {
+    for (i, condition) in rules.conditions.enumerated() {
+      let value = try value(firstCondition + i, element, scanner, bytes)
+      let holds =
+        switch condition.test {
+        case .exists(let exists): (value.kind != .missing) == exists
+        case .oneOf(let values): ItemReader.equals(value, oneOf: values, bytes)
+        }
+      guard holds else { return false }
+    }
+    return true
+  }
+
+  /// Compares texts, numbers, booleans and null; numbers by value.
+  private static func equals(_ value: ScannedValue, oneOf values: [JSONValue], _ bytes: UnsafeRawBufferPointer) -> Bool {
+    switch value.kind {
+    case .plainString, .escapedString:
+      values.contains { $0.stringValue.map { value.isString(Array($0.utf8), in: bytes) } ?? false }
+    case .true: values.contains(.bool(true))
+    case .false: values.contains(.bool(false))
+    case .null: values.contains(.null)
+    case .number:
+      values.contains { wanted in
+        let found = JSONValue.number(parsing: value.slice(in: bytes))
+        return found == wanted
+          || (wanted.doubleValue != nil && found.doubleValue == wanted.doubleValue && found.integerValue == wanted.integerValue)
+      }
+    default: false
+    }
+  }
+
+  /// An array of the page: ids, or items with an id.
+  func readDeletedItems(
+    _ array: ScannedValue, in bytes: UnsafeRawBufferPointer, into page: inout CollectionPage
+  ) throws(ScanError) {
+    let steps = (rules.deletion.idPath ?? rules.idField).steps ?? []
+    var position = 0
+    try array.forEachElement(in: bytes) { (element) throws(ScanError) in
+      let value = element.kind == .object ? try element.value(at: steps, in: bytes) : element
+      if let id = ItemReader.id(value, bytes) {
+        page.ids.append(id)
+        page.removed.append(id)
+      } else {
+        page.flag(position, nil, "the mark of deletion in 'deletedItemsPath' has no id")
+      }
+      position += 1
+      return true
+    }
+  }
+}
+
+extension CollectionPage {
+  fileprivate mutating func flag(_ position: Int, _ id: String?, _ reason: String) {
+    flagged.append(FlaggedItem(position: position, id: id, reason: reason))
+    isUntouched = false
+  }
+}
+
+extension PageFacts {
+  fileprivate mutating func note(_ date: ServerDate?) {
+    guard let date else {
+      lacksDate = true
+      return
+    }
+    newestDate = newestDate.map { max($0, date) } ?? date
+    oldestDate = oldestDate.map { min($0, date) } ?? date
+    lastDate = date
+  }
+}

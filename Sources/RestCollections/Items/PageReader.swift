@@ -1,0 +1,205 @@
+import JSON
+import RecordScan
+
+/// Takes pages of a target apart. Compiled once; one pass over a page's bytes for what it says of the list, one for its items.
+///
+/// Pages are scanned, never parsed into values.
+struct PageReader: Sendable {
+  let target: RestTarget
+  private let pagePaths: PathSet
+  private let reader: ItemReader
+
+  /// Limits of a page.
+  enum Limit {
+    /// Containers around a value. Deeper bodies are attacks or mistakes.
+    static let depth = 100
+    static let items = 100_000
+    /// How much of a body that is not JSON stands in an error.
+    static let shownBytes = 200
+  }
+
+  private enum Field: Int { case items, next, cursor, total, totalPages, hasMore, end, token, watermark, deletedItems }
+
+  init(_ target: RestTarget) {
+    self.target = target
+    let paging = target.paging, incremental = target.incremental
+    // In the order of Field.
+    pagePaths = PathSet([
+      target.items.itemsPath, paging.nextPath, paging.cursorPath, target.items.totalPath, paging.totalPagesPath,
+      paging.hasMorePath,
+      paging.endPath, incremental.tokenPath, incremental.watermarkPath, target.items.deletion.itemsPath,
+    ])
+    reader = ItemReader(target)
+  }
+
+  /// - Parameters:
+  ///   - body: The bytes of the answer. All places in the result are offsets in it.
+  ///   - number: Of the page, from 1 on, for messages.
+  /// - Throws: ``RestPageError`` when the body is not what the target says.
+  func read(_ body: UnsafeRawBufferPointer, of answer: PageAnswer, page number: Int) throws(RestPageError) -> CollectionPage {
+    var page = CollectionPage(number: number, answer: answer)
+    let bytes = PageReader.withoutByteOrderMark(body)
+    if answer.status == 204 || (answer.status == 202 && bytes.isEmpty) {
+      page.isPending = answer.status == 202
+      noteFacts(of: nil, in: &page, bytes)
+      return page
+    }
+    guard answer.isJSON else {
+      throw error(
+        .notJSON, page, "Content-Type is '\(answer.mediaType ?? "")', not JSON; the body begins with \(PageReader.shown(bytes))")
+    }
+    do {
+      let envelope = try Envelope(bytes, pagePaths)
+      noteFacts(of: envelope, in: &page, bytes)
+      try readItems(of: envelope, in: &page, bytes)
+    } catch let failure as ScanError {
+      throw error(
+        .notJSON, page, "the body is not valid JSON: \(failure.message) at byte \(failure.offset + body.count - bytes.count)")
+    } catch let failure as RestPageError {
+      throw failure
+    } catch {
+      throw self.error(.notJSON, page, "\(error)")
+    }
+    page.shift(by: body.count - bytes.count)
+    return page
+  }
+
+  func error(_ code: RestPageError.Code, _ page: CollectionPage, _ what: String) -> RestPageError {
+    target.pageError(code, page.number, what)
+  }
+
+  private static func withoutByteOrderMark(_ body: UnsafeRawBufferPointer) -> UnsafeRawBufferPointer {
+    body.starts(with: [0xef, 0xbb, 0xbf]) ? UnsafeRawBufferPointer(rebasing: body[3...]) : body
+  }
+
+  private static func shown(_ bytes: UnsafeRawBufferPointer) -> String {
+    bytes.isEmpty ? "nothing" : "'\(String(decoding: bytes.prefix(Limit.shownBytes), as: UTF8.self))'"
+  }
+
+  /// - Parameter envelope: nil for an answer without a body: only headers speak then.
+  private func noteFacts(of envelope: Envelope?, in page: inout CollectionPage, _ bytes: UnsafeRawBufferPointer) {
+    let answer = page.answer
+    func fact(_ field: Field, _ path: ValuePath?) -> FactValue {
+      if let name = path?.headerName { return FactValue(header: answer.header(name)) }
+      return envelope.map { FactValue($0[field.rawValue], in: bytes) } ?? .missing
+    }
+    let paging = target.paging
+    page.facts.next = fact(.next, paging.nextPath)
+    page.facts.cursor = fact(.cursor, paging.cursorPath)
+    page.facts.total = fact(.total, target.items.totalPath).integer.flatMap { $0 < 0 ? nil : $0 }
+    page.facts.totalPages = fact(.totalPages, paging.totalPagesPath).integer
+    page.facts.hasMore = fact(.hasMore, paging.hasMorePath).flag
+    page.facts.isEnd = fact(.end, paging.endPath).flag
+    page.facts.token = fact(.token, target.incremental.tokenPath).continuation
+    page.facts.watermark = fact(.watermark, target.incremental.watermarkPath).continuation
+  }
+
+  private func readItems(
+    of envelope: Envelope, in page: inout CollectionPage, _ bytes: UnsafeRawBufferPointer
+  ) throws {
+    let array = envelope[Field.items.rawValue]
+    switch array.kind {
+    case .array:
+      try reader.read(array, in: bytes, into: &page)
+    case .null: break
+    case .missing where target.items.takesMissingItems, .object where target.items.takesMissingItems: break
+    default:
+      guard envelope.root.kind != .null else { break }
+      throw error(.wrongShape, page, wrongItems(array, envelope.root, bytes))
+    }
+    if page.itemCount > Limit.items {
+      throw error(.tooManyItems, page, "\(page.itemCount) items are more than the \(Limit.items) that one page may have")
+    }
+    try reader.readDeletedItems(envelope[Field.deletedItems.rawValue], in: bytes, into: &page)
+    page.settle()
+  }
+
+  /// Tells what is there in place of the items.
+  private func wrongItems(_ value: ScannedValue, _ root: ScannedValue, _ bytes: UnsafeRawBufferPointer) -> String {
+    let path = target.items.itemsPath.text
+    guard value.kind == .missing else { return "'itemsPath' (\(path)) leads to \(value.kindName), not to an array" }
+    var keys: [String] = []
+    try? root.forEachMember(in: bytes) { (key, _, _) throws(ScanError) in
+      if keys.count < 10 { keys.append(String(decoding: key.meaning, as: UTF8.self)) }
+    }
+    let members = keys.isEmpty ? root.kindName : "an object with the members \(keys.joined(separator: ", "))"
+    return "'itemsPath' (\(path)) leads nowhere; the answer is \(members)"
+  }
+}
+
+/// The whole value of a body, and what the paths of a page lead to.
+private struct Envelope {
+  let root: ScannedValue
+  private var values: [ScannedValue] = []
+
+  /// - Throws: `ScanError` when the text is not one JSON value: every byte is looked at.
+  init(_ bytes: UnsafeRawBufferPointer, _ paths: PathSet) throws(ScanError) {
+    var scanner = RecordScanner(plan: paths.plan)
+    scanner.depthLimit = PageReader.Limit.depth
+    var walker = JSONWalker(bytes)
+    walker.depthLimit = PageReader.Limit.depth
+    walker.skipWhitespace()
+    let isObject = walker.p < walker.end && walker.p.pointee == UInt8(ascii: "{")
+    if isObject {
+      try scanner.scanObject(bytes)
+      root = ScannedValue(kind: .object, start: scanner.records[0].start, count: scanner.records[0].count)
+    } else {
+      let value = try walker.skipValue(depth: 0)
+      try walker.expectEnd()
+      root = ScannedValue(kind: value.kind, start: value.start, count: value.count)
+    }
+    for i in 0..<paths.plan.fieldCount {
+      let scanned = isObject ? scanner.value(record: 0, field: i) : .missing
+      values.append(try paths.value(i, scanned: scanned, root: root, in: bytes))
+    }
+  }
+
+  subscript(_ field: Int) -> ScannedValue { values[field] }
+}
+
+extension RestTarget {
+  /// Names the target and the page. No query: it may hold a secret.
+  func pageError(_ code: RestPageError.Code, _ page: Int, _ what: String) -> RestPageError {
+    let path = url.text.prefix { $0 != "?" }
+    return RestPageError(code: code, description: "rest target '\(connection)' \(path), page \(page): \(what)")
+  }
+}
+
+extension ScannedValue {
+  /// For messages.
+  var kindName: String {
+    switch kind {
+    case .missing, .arrayStep: "nothing"
+    case .plainString, .escapedString: "text"
+    case .number: "a number"
+    case .true, .false: "a boolean"
+    case .null: "null"
+    case .object: "an object"
+    case .array: "an array"
+    }
+  }
+}
+
+extension CollectionPage {
+  /// Makes the last occurrence of each id count, and a mark of deletion before anything else.
+  fileprivate mutating func settle() {
+    let marked = Set(removed), unmarked = items.filter { !marked.contains($0.id) }
+    var seen = marked
+    items = unmarked.reversed().filter { seen.insert($0.id).inserted }.reversed()
+    duplicates = unmarked.count - items.count
+    removed = Array(marked).sorted()
+    let stored = Set(items.map(\.id))
+    excluded = Set(excluded).filter { !stored.contains($0) && !marked.contains($0) }.sorted()
+    isUntouched = isUntouched && items.count == itemCount
+  }
+
+  /// Moves all places behind a byte order mark.
+  fileprivate mutating func shift(by count: Int) {
+    guard count > 0 else { return }
+    array = array.map { $0.lowerBound + count..<$0.upperBound + count }
+    items = items.map { item in
+      PageItem(
+        id: item.id, date: item.date, place: item.place.lowerBound + count..<item.place.upperBound + count, edited: item.edited)
+    }
+  }
+}

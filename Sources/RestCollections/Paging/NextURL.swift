@@ -1,0 +1,82 @@
+import RestClient
+
+/// What a next URL of a server must pass before it is followed.
+struct NextURL: Sendable {
+  let target: RestTarget
+  /// The connection's base URL.
+  let base: String
+  /// Origins of the connection's `allowOrigins`, such as `https://avatars.example.com`.
+  let allowedOrigins: [String]
+
+  /// Why a URL is not followed.
+  struct Refusal: Error, Sendable, Equatable {
+    let code: RestPageError.Code
+    let description: String
+  }
+
+  /// The URL as it is asked for: repaired, absolute, with the parameters that the server drops.
+  ///
+  /// - Parameters:
+  ///   - text: As it came, relative or absolute.
+  ///   - responseURL: Where it was read from.
+  ///   - first: The URL of the first page, for `keepParams`.
+  /// - Throws: ``Refusal`` for another origin, and for what is not an http(s) URL.
+  func prepared(_ text: String, from responseURL: String, first: String) throws(Refusal) -> (url: String, isForeign: Bool) {
+    var reference = URIReference(URIReference.resolve(URIReference.repaired(text), against: responseURL)).withoutFragment
+    if target.paging.usesConnectionOrigin {
+      let own = URIReference(base)
+      (reference.scheme, reference.authority) = (own.scheme, own.authority)
+    }
+    var url = reference.text
+    for name in target.paging.keepParams where URLQuery.value(of: name, in: url) == nil {
+      if let value = URLQuery.value(of: name, in: first) { url = URLQuery.adding([(name, value)], to: url) }
+    }
+    guard let address = WebAddress(url) else {
+      throw Refusal(code: .wrongShape, description: "leads to '\(NextURL.shown(url))', which is not an http(s) URL")
+    }
+    if address == WebAddress(base) { return (url, false) }
+    guard !target.staysOnOrigin || allowedOrigins.contains(where: { WebAddress($0) == address }) else {
+      throw Refusal(
+        code: .foreignOrigin,
+        description:
+          "leads to another server, \(address.scheme)://\(address.host):\(address.port); if this server writes a wrong "
+          + "host into its URLs set 'nextOrigin' to 'connection', if the other one may be asked name it in 'allowOrigins'")
+    }
+    return (url, true)
+  }
+
+  /// Without the query, which may hold a secret.
+  private static func shown(_ url: String) -> String { String(url.prefix { $0 != "?" }.prefix(200)) }
+
+  /// Whether two URLs differ by nothing but one number: the second is a page number or an offset ahead, and rows shift between
+  /// such pages. So does a URL that adds one number to the first page's.
+  static func differsByANumber(_ last: String, _ next: String) -> Bool {
+    let a = Array(last.utf8), b = Array(next.utf8)
+    var start = 0
+    while start < min(a.count, b.count), a[start] == b[start] { start += 1 }
+    var end = 0
+    while end < min(a.count, b.count) - start, a[a.count - 1 - end] == b[b.count - 1 - end] { end += 1 }
+    // The whole number counts, not only the digits that differ.
+    while start > 0, isDigit(a[start - 1]) { start -= 1 }
+    while end > 0, isDigit(a[a.count - end]) { end -= 1 }
+    let old = a[start..<(a.count - end)], new = b[start..<(b.count - end)]
+    if !old.isEmpty, !new.isEmpty, old.allSatisfy(isDigit), new.allSatisfy(isDigit) { return stands(a, start, alone: end) }
+    return addsANumber(last, next)
+  }
+
+  /// A number that is a part of a word belongs to a token.
+  private static func stands(_ url: [UInt8], _ start: Int, alone end: Int) -> Bool {
+    let before = start > 0 ? url[start - 1] : UInt8(ascii: "/")
+    let after = end > 0 ? url[url.count - end] : UInt8(ascii: "&")
+    return "=/,;".utf8.contains(before) && "&/,;#.".utf8.contains(after)
+  }
+
+  private static func addsANumber(_ last: String, _ next: String) -> Bool {
+    let old = URLQuery.pairs(of: last), new = URLQuery.pairs(of: next)
+    guard URIReference(last).path == URIReference(next).path else { return false }
+    let added = new.filter { pair in !old.contains { $0 == pair } }
+    return added.count == 1 && old.count == new.count - 1 && !added[0].value.isEmpty && added[0].value.utf8.allSatisfy(isDigit)
+  }
+
+  private static func isDigit(_ byte: UInt8) -> Bool { byte &- 0x30 < 10 }
+}

@@ -1,0 +1,205 @@
+import JSON
+import RestClient
+
+/// How far a walk got: what a cursor keeps.
+struct WalkState: Sendable, Equatable {
+  /// Of the whole walk.
+  let origin: PageRequest
+  /// Of the list that is being read; another one than the origin beyond `maxItems`.
+  private(set) var first: PageRequest
+  var position = WalkPosition.first
+  /// Pages received, over all repetitions.
+  private(set) var pages = 0
+  /// Of this walk, tombstones included.
+  private(set) var items = 0
+  private(set) var segmentItems = 0
+  private(set) var segmentTotal: Int64?
+  /// Watermark that the current list began with, beyond `maxItems`.
+  private(set) var segmentSince: Int64?
+  /// Date of the last item.
+  private(set) var lastDate: Int64?
+  /// The largest total that any page of this walk named.
+  private(set) var largestTotal: Int64?
+  /// From the first page, where nothing better is known.
+  var estimate: Int64?
+  /// Hashes of the ids of this walk. Not kept with the cursor.
+  private(set) var ids: Set<UInt64> = []
+  var loops = LoopGuard()
+  /// A cursor died once.
+  var hasRestarted = false
+  /// Repetitions of a short walk.
+  var walks = 0
+  /// Next URLs differ by a number.
+  var shiftsSeen = false
+  /// A page did not repeat an item of the page before, although pages overlap.
+  var lacksOverlap = false
+  var lastPageHash: UInt64?
+  /// The ids of some pages are not known: they came before a cursor, or a 304 stood for them.
+  private(set) var lacksIds = false
+
+  init(first: PageRequest) {
+    origin = first
+    self.first = first
+  }
+
+  /// Counts a page.
+  /// - Returns: How many of its ids are new; all when ids are not counted.
+  mutating func note(_ page: CollectionPage, countingIds: Bool) -> Int {
+    pages += 1
+    items += page.itemCount
+    segmentItems += page.itemCount
+    if let total = page.facts.total {
+      segmentTotal = max(segmentTotal ?? 0, total)
+      largestTotal = max(largestTotal ?? 0, total)
+    }
+    lastDate = page.facts.lastDate?.position ?? lastDate
+    guard countingIds else { return page.ids.count }
+    return page.ids.reduce(0) { $0 + (ids.insert(StableHash.of($1)).inserted ? 1 : 0) }
+  }
+
+  /// Counts a page that is the same as in the last run.
+  mutating func noteUnchanged(items count: Int) {
+    pages += 1
+    items += count
+    segmentItems += count
+    lacksIds = true
+  }
+
+  /// Back to the first page.
+  mutating func restart() {
+    first = origin
+    position = .first
+    (items, segmentItems) = (0, 0)
+    (segmentTotal, segmentSince, lastDate, largestTotal, lastPageHash) = (nil, nil, nil, nil, nil)
+    ids = []
+    loops = LoopGuard()
+    (lacksOverlap, lacksIds) = (false, false)
+  }
+
+  mutating func beginSegment(_ request: PageRequest, since: Int64) {
+    first = request
+    position = .first
+    segmentItems = 0
+    (segmentTotal, lastPageHash) = (nil, nil)
+    segmentSince = since
+  }
+}
+
+// MARK: JSON
+
+extension WalkState {
+  /// A cursor may be used for ten minutes without being asked for: later a list has changed too much.
+  static let shelfLifeMs: Int64 = 600_000
+
+  /// - Parameters:
+  ///   - target: Its known secret parameters are left out of all URLs, and a changed target does not take the cursor.
+  ///   - nowMs: The wall clock, ms since 1970 UTC.
+  func json(_ target: RestTarget, nowMs: Int64) -> JSONObject {
+    var json: JSONObject = [
+      "target": .integer(target.fingerprint), "savedAt": .integer(nowMs), "origin": .object(origin.json(target)),
+      "at": .object(WalkState.withoutSecrets(position, target).json), "pages": .integer(Int64(pages)),
+      "items": .integer(Int64(items)),
+      "segmentItems": .integer(Int64(segmentItems)), "loops": .object(loops.json), "hasRestarted": .bool(hasRestarted),
+      "walks": .integer(Int64(walks)), "shiftsSeen": .bool(shiftsSeen), "lacksOverlap": .bool(lacksOverlap),
+    ]
+    if first != origin { json["first"] = .object(first.json(target)) }
+    for (key, value) in [
+      ("segmentTotal", segmentTotal), ("segmentSince", segmentSince), ("lastDate", lastDate), ("largestTotal", largestTotal),
+      ("estimate", estimate), ("lastPageHash", lastPageHash.map { Int64(bitPattern: $0) }),
+    ] {
+      if let value { json[key] = .integer(value) }
+    }
+    return json
+  }
+
+  private static func withoutSecrets(_ position: WalkPosition, _ target: RestTarget) -> WalkPosition {
+    guard case .url(let url, let isForeign) = position else { return position }
+    return .url(SecretParameters(target).removed(from: url), isForeign: isForeign)
+  }
+
+  /// The state that a cursor keeps; nil when the target has changed since, the cursor is too old, or it is not one.
+  /// - Parameter ofAnyAge: For pages on demand.
+  init?(_ json: JSONObject, _ target: RestTarget, nowMs: Int64, ofAnyAge: Bool = false) {
+    guard json["target"]?.integerValue == target.fingerprint, let savedAt = json["savedAt"]?.integerValue,
+      ofAnyAge || (0...WalkState.shelfLifeMs).contains(nowMs.subtractingSafely(savedAt)),
+      let origin = json["origin"]?.objectValue.flatMap({ PageRequest($0, target) }), let at = json["at"]?.objectValue
+    else { return nil }
+    self.origin = origin
+    first = json["first"]?.objectValue.flatMap { PageRequest($0, target) } ?? origin
+    position = WalkPosition(at)
+    if case .url(let url, let isForeign) = position {
+      // Secrets of the connection's origin do not go to another one.
+      position = .url(isForeign ? url : SecretParameters(target).added(to: url), isForeign: isForeign)
+    }
+    func count(_ key: String) -> Int { max(0, Int(clamping: json[key]?.integerValue ?? 0)) }
+    (pages, items, segmentItems, walks) = (count("pages"), count("items"), count("segmentItems"), count("walks"))
+    segmentTotal = json["segmentTotal"]?.integerValue
+    segmentSince = json["segmentSince"]?.integerValue
+    lastDate = json["lastDate"]?.integerValue
+    largestTotal = json["largestTotal"]?.integerValue
+    estimate = json["estimate"]?.integerValue
+    lastPageHash = json["lastPageHash"]?.integerValue.map { UInt64(bitPattern: $0) }
+    loops = LoopGuard(json["loops"]?.objectValue) ?? LoopGuard()
+    hasRestarted = json["hasRestarted"]?.boolValue ?? false
+    shiftsSeen = json["shiftsSeen"]?.boolValue ?? false
+    lacksOverlap = json["lacksOverlap"]?.boolValue ?? false
+    lacksIds = pages > 0
+  }
+}
+
+extension PageRequest {
+  fileprivate func json(_ target: RestTarget) -> JSONObject {
+    var json: JSONObject = ["method": .string(method.rawValue), "url": .string(SecretParameters(target).removed(from: url))]
+    if let body { json["body"] = .object(body) }
+    if !headers.isEmpty { json["headers"] = .object(JSONObject(headers.map { ($0.name, .string($0.value)) })) }
+    return json
+  }
+
+  fileprivate init?(_ json: JSONObject, _ target: RestTarget) {
+    guard let method = json["method"]?.stringValue.flatMap(RestTarget.Method.init(rawValue:)), let url = json["url"]?.stringValue
+    else {
+      return nil
+    }
+    self.init(method: method, url: SecretParameters(target).added(to: url), body: json["body"]?.objectValue)
+    headers = (json["headers"]?.objectValue ?? [:]).map { TextPair(name: $0.key, value: $0.value.stringValue ?? "") }
+  }
+}
+
+/// The secrets that a target has in its parameters: a mark stands for them in every state.
+struct SecretParameters {
+  static let names = ["access_token", "token", "api_key", "key", "client_secret", "password", "sig"]
+  /// Braces do not occur in a URL.
+  private static let mark = "{secret}"
+
+  private let pairs: [TextPair]
+
+  init(_ target: RestTarget) {
+    pairs = (target.params + target.incremental.params + target.incremental.firstParams).filter {
+      SecretParameters.names.contains($0.name.lowercased())
+    }
+  }
+
+  /// Only pairs with the target's own value: `token` is also what servers call a page.
+  func removed(from url: String) -> String {
+    guard !pairs.isEmpty else { return url }
+    return URLQuery.changing(url) { raw, name, value in
+      pairs.contains(TextPair(name: name, value: value)) ? SecretParameters.pair(raw, SecretParameters.mark) : raw
+    }
+  }
+
+  func added(to url: String) -> String {
+    guard !pairs.isEmpty else { return url }
+    return URLQuery.changing(url) { raw, name, value in
+      guard value == SecretParameters.mark, let pair = pairs.first(where: { $0.name == name }) else { return raw }
+      return SecretParameters.pair(raw, PercentEncoding.encode(pair.value))
+    }
+  }
+
+  /// A pair with its name as spelled and another value.
+  private static func pair(_ raw: Substring, _ value: String) -> Substring { Substring("\(raw.prefix { $0 != "=" })=\(value)") }
+}
+
+extension RestTarget {
+  /// Changes when the definition does.
+  var fingerprint: Int64 { Int64(bitPattern: StableHash.of(json.serialized())) }
+}

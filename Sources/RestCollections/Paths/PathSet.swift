@@ -1,0 +1,108 @@
+import RecordScan
+
+/// Paths compiled together: keys are found in the one pass of the record scanner, and only steps that go into an array look
+/// again, at the array alone.
+struct PathSet: Sendable {
+  let plan: ScanPlan
+  private let entries: [Entry]
+
+  private enum Entry: Sendable {
+    /// The value itself.
+    case root
+    /// What the scanner finds, and the steps from there on.
+    case field(rest: [PathStep])
+    /// Steps from the root: the path begins with a position.
+    case fromRoot([PathStep])
+    /// Nothing: no path, a header, or a path with `[*]`, which is evaluated on its own.
+    case none
+  }
+
+  /// A path and the steps before it.
+  struct Located: Sendable {
+    /// nil, and a path to a header, lead nowhere.
+    let path: ValuePath?
+    let prefix: [PathStep]
+
+    init(_ path: ValuePath?, below prefix: [PathStep] = []) {
+      self.path = path
+      self.prefix = prefix
+    }
+  }
+
+  init(_ paths: [ValuePath?]) { self.init(located: paths.map { Located($0) }) }
+
+  init(located paths: [Located]) {
+    entries = paths.map { PathSet.entry($0) }
+    plan = ScanPlan(
+      keys: zip(paths, entries).map { path, entry in
+        if case .field = entry { path.steps.prefixOfKeys } else { [] }
+      })
+  }
+
+  private static func entry(_ located: Located) -> Entry {
+    guard located.path?.steps != nil else { return .none }
+    let steps = located.steps, keys = steps.prefixOfKeys
+    if steps.isEmpty { return .root }
+    return keys.isEmpty ? .fromRoot(steps) : .field(rest: Array(steps.dropFirst(keys.count)))
+  }
+
+  /// The value of the path at a position.
+  /// - Parameters:
+  ///   - scanned: What the scanner found for the plan's field at that position.
+  ///   - root: The whole value that was scanned.
+  func value(
+    _ position: Int, scanned: ScannedValue, root: ScannedValue, in bytes: UnsafeRawBufferPointer
+  ) throws(ScanError) -> ScannedValue {
+    switch entries[position] {
+    case .root: root
+    case .field(let rest): try rest.isEmpty ? scanned.withoutArrayStep : scanned.value(at: rest, in: bytes)
+    case .fromRoot(let steps): try root.value(at: steps, in: bytes)
+    case .none: .missing
+    }
+  }
+}
+
+extension PathSet.Located {
+  fileprivate var steps: [PathStep] { prefix + (path?.steps ?? []) }
+}
+
+extension ScannedValue {
+  /// A path of keys does not go on inside an array: there is no value then.
+  fileprivate var withoutArrayStep: ScannedValue { kind == .arrayStep ? .missing : self }
+
+  /// The text that identifies a record or a page: a string, or a number as it is spelled, which is never rounded.
+  func scalarText(in bytes: UnsafeRawBufferPointer) -> String? {
+    kind == .number ? String(decoding: slice(in: bytes), as: UTF8.self) : string(in: bytes)
+  }
+}
+
+extension ValuePath {
+  /// Appends the JSON text of the value in an item, the array of a path with `[*]` included.
+  /// - Returns: False, with nothing appended, when the path leads nowhere.
+  func appendJSON(
+    from root: ScannedValue, in bytes: UnsafeRawBufferPointer, to out: inout [UInt8]
+  ) throws(ScanError) -> Bool {
+    switch origin {
+    case .header: return false
+    case .body(let steps):
+      let value = try root.value(at: steps, in: bytes)
+      guard value.kind != .missing else { return false }
+      value.appendJSON(from: bytes, to: &out)
+    case .each(let list, let rest):
+      let array = try root.value(at: list, in: bytes)
+      guard array.kind == .array else { return false }
+      out.append(UInt8(ascii: "["))
+      var isFirst = true
+      try array.forEachElement(in: bytes) { (element) throws(ScanError) in
+        let value = try element.value(at: rest, in: bytes)
+        guard value.kind != .missing else { return true }
+        if !isFirst { out.append(UInt8(ascii: ",")) }
+        isFirst = false
+        value.appendJSON(from: bytes, to: &out)
+        return true
+      }
+      out.append(UInt8(ascii: "]"))
+    }
+    return true
+  }
+}

@@ -1,0 +1,162 @@
+import JSON
+
+/// Where the items of a page are, what of them is kept, and which of them are marks of deletion.
+struct ItemRules: Sendable, Equatable {
+  /// The array of a page.
+  let itemsPath: ValuePath
+  /// A page without the array is an empty one, not an error.
+  let takesMissingItems: Bool
+  /// Inside each element of the array; nil for the element itself.
+  let itemPath: ValuePath?
+  let idField: ValuePath
+  let dateField: ValuePath?
+  let dateFormat: DateFormat
+  /// For dates without an offset.
+  let zone: TimeZoneRules
+  /// The number of all items.
+  let totalPath: ValuePath?
+  let conditions: [Condition]
+  /// Members to add or rename, in order.
+  let map: [Mapping]
+  /// Members that are never stored: keys from the item on.
+  let omit: [[[UInt8]]]
+  let deletion: Deletion
+
+  /// What an item must be to be stored.
+  struct Condition: Sendable, Equatable {
+    let path: ValuePath
+    let test: Test
+
+    enum Test: Sendable, Equatable {
+      case exists(Bool)
+      /// Texts, numbers, booleans or null.
+      case oneOf([JSONValue])
+    }
+  }
+
+  struct Mapping: Sendable, Equatable {
+    let name: String
+    let source: ValuePath
+    /// The first-level member that the mapping takes away: it renames. Deeper sources, the id and the date are copied.
+    let renamed: String?
+  }
+
+  /// Marks of deletion.
+  struct Deletion: Sendable, Equatable {
+    /// In the element, then in the item.
+    let path: ValuePath?
+    /// Values of the mark; nil: anything but null and false.
+    let values: [JSONValue]?
+    let idPath: ValuePath?
+    /// An array of the page: ids, or items.
+    let itemsPath: ValuePath?
+  }
+
+  init(_ reader: TargetReader, zoneFile: (String) -> [UInt8]?) throws(RestTargetError) {
+    itemsPath = try reader.path("itemsPath", orElse: "$")
+    takesMissingItems = try reader.choice("itemsMissing", of: Missing.self) == .empty
+    itemPath = try reader.path("itemPath")
+    idField = try reader.path("idField", orElse: "id")
+    guard idField.steps?.isEmpty == false else { throw reader.error("idField", "must lead into the item") }
+    dateField = try reader.path("modificationDateField")
+    dateFormat = try ItemRules.dateFormat("dateFormat", reader) ?? .iso8601
+    let incremental = reader["incremental"]?.objectValue
+    zone = try ItemRules.zone(incremental?["timeZone"], reader, zoneFile)
+    totalPath = try reader.path("totalPath", taking: .header)
+    conditions = try ItemRules.conditions(reader)
+    let kept = [idField.singleKey, dateField?.singleKey].compactMap { $0 }
+    map = try ItemRules.map(reader, keeping: kept)
+    omit = try ItemRules.omit(reader, keeping: kept)
+    deletion = try ItemRules.deletion(reader)
+  }
+
+  private enum Missing: String, CaseIterable { case error, empty }
+
+  static func dateFormat(_ key: String, _ reader: TargetReader) throws(RestTargetError) -> DateFormat? {
+    guard let text = try reader.text(key) else { return nil }
+    do {
+      return try DateFormat(text)
+    } catch {
+      throw reader.error(key, "is not a date format: '\(text)' \(error.description)")
+    }
+  }
+
+  private static func zone(
+    _ value: JSONValue?, _ reader: TargetReader, _ zoneFile: (String) -> [UInt8]?
+  ) throws(RestTargetError) -> TimeZoneRules {
+    guard let value, !value.isNull else { return .utc }
+    guard let name = value.stringValue, let zone = TimeZoneRules(name, zoneFile: zoneFile) else {
+      throw RestTargetError(
+        description: "rest target, incremental: 'timeZone' must be UTC, an offset such as +01:00, or a name that "
+          + "\(TimeZoneRules.folder) has, not \(value.stringValue.map { "'\($0)'" } ?? TargetReader.article(value.kindName))",
+        place: [.key("incremental"), .key("timeZone")])
+    }
+    return zone
+  }
+
+  private static func conditions(_ reader: TargetReader) throws(RestTargetError) -> [Condition] {
+    var conditions: [Condition] = []
+    for condition in try reader.insideEach("where", known: ["path", "exists", "in"]) {
+      let path = try condition.required("path", condition.path("path"))
+      switch (try condition.flag("exists"), try condition.list("in")) {
+      case (let exists?, nil): conditions.append(Condition(path: path, test: .exists(exists)))
+      case (nil, let values?):
+        try checkScalars(values, "in", condition)
+        conditions.append(Condition(path: path, test: .oneOf(values)))
+      default: throw condition.refusal("path", "needs exactly one of 'exists' and 'in'")
+      }
+    }
+    return conditions
+  }
+
+  private static func checkScalars(_ values: [JSONValue], _ key: String, _ reader: TargetReader) throws(RestTargetError) {
+    for value in values where value.arrayValue != nil || value.objectValue != nil {
+      throw reader.error(key, "must hold texts, numbers, booleans or null, not \(TargetReader.article(value.kindName))")
+    }
+  }
+
+  private static func map(_ reader: TargetReader, keeping kept: [String]) throws(RestTargetError) -> [Mapping] {
+    var map: [Mapping] = []
+    for pair in try reader.pairs("map") ?? [] {
+      guard !isSystemField(pair.name) else { throw reader.error("map", "cannot write '\(pair.name)': it belongs to the engine") }
+      let source = try reader.path(pair.value, "map", taking: .each)
+      let renamed = source.singleKey.flatMap { kept.contains($0) || $0 == pair.name ? nil : $0 }
+      map.append(Mapping(name: pair.name, source: source, renamed: renamed))
+    }
+    return map
+  }
+
+  private static func isSystemField(_ name: String) -> Bool { name.hasPrefix("__") || name.hasPrefix("_soup") }
+
+  private static func omit(_ reader: TargetReader, keeping kept: [String]) throws(RestTargetError) -> [[[UInt8]]] {
+    var omit: [[[UInt8]]] = []
+    for text in try reader.texts("omit") ?? [] {
+      let path = try reader.path(text, "omit")
+      guard let steps = path.steps, !steps.isEmpty else {
+        throw reader.error("omit", "cannot leave out the whole item: '\(text)'")
+      }
+      let keys = steps.compactMap { step in if case .member(let key, _) = step { key } else { nil } }
+      guard keys.count == steps.count else { throw reader.error("omit", "takes members only, not '\(text)'") }
+      if let key = path.singleKey, kept.contains(key) {
+        throw reader.error("omit", "cannot leave out '\(key)': the sync needs it")
+      }
+      omit.append(keys)
+    }
+    return omit
+  }
+
+  private static func deletion(_ reader: TargetReader) throws(RestTargetError) -> Deletion {
+    let path = try reader.path("deletedPath"), itemsPath = try reader.path("deletedItemsPath")
+    let idPath = try reader.path("deletedIdPath")
+    var values: [JSONValue]?
+    if let value = reader["deletedValue"] {
+      guard path != nil else { throw reader.error("deletedValue", "needs 'deletedPath'") }
+      values = value.arrayValue ?? [value]
+      try checkScalars(values ?? [], "deletedValue", reader)
+    }
+    if idPath != nil, path == nil, itemsPath == nil {
+      throw reader.error("deletedIdPath", "needs 'deletedPath' or 'deletedItemsPath'")
+    }
+    return Deletion(path: path, values: values, idPath: idPath, itemsPath: itemsPath)
+  }
+}

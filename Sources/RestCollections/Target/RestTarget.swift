@@ -1,0 +1,178 @@
+import JSON
+
+/// A collection over HTTP as source and destination of a soup, as a sync names it: `{"type": "rest", ...}`.
+///
+/// Read once and checked whole: a path, a template or a combination that cannot work is an error here, before the first request.
+/// - Note: Source: the reference of link-paged and generic JSON REST collections, section 9.
+struct RestTarget: Sendable, Equatable {
+  /// As given, with the main name of each key that has two: what a sync state keeps. Holds no secret, only where secrets are.
+  let json: JSONObject
+  /// The name of a connection.
+  let connection: String
+  /// Of the list. Its values all come from ``vars``.
+  let url: URITemplate
+  let vars: [String: String]
+  let method: Method
+  /// The JSON body of a POST list.
+  let body: JSONObject?
+  /// The query of the first page.
+  let params: [TextPair]
+  let headers: [HeaderField]
+  let items: ItemRules
+  let paging: PagingRules
+  let incremental: IncrementalRules
+  let ghosts: GhostRules
+  let assets: [Asset]
+  let detail: Detail?
+  /// Items hold changed members only: they are laid over the row.
+  let isPartial: Bool
+  /// A Lua function `module.name` for computed members.
+  let transform: String?
+  let cache: CacheMode
+  /// False: URLs of other origins are followed, without credentials.
+  let staysOnOrigin: Bool
+  /// nil: the collection is read-only.
+  let up: UploadRules?
+
+  enum Method: String, CaseIterable, Sendable { case get = "GET", post = "POST" }
+  enum CacheMode: String, CaseIterable, Sendable { case standard = "default", revalidate, reload, bypass, offline }
+
+  /// URLs to be fetched after the rows.
+  struct Asset: Sendable, Equatable {
+    let field: ValuePath
+    let store: String
+  }
+
+  /// One GET for each item that changed.
+  struct Detail: Sendable, Equatable {
+    let url: URITemplate
+    let itemPath: ValuePath?
+    /// Requests in flight.
+    let parallel: Int
+  }
+
+  /// - Parameter zoneFile: See ``TimeZoneRules``.
+  /// - Throws: ``RestTargetError``, naming the key.
+  init(
+    _ json: JSONObject, zoneFile: (String) -> [UInt8]? = TimeZoneRules.installedFile
+  ) throws(RestTargetError) {
+    let reader = try TargetReader(
+      RestTarget.withMainNames(json), label: "rest target", known: RestTarget.keys)
+    self.json = reader.json
+    let type = try reader.required("type", reader.text("type"))
+    guard type == "rest" else { throw reader.error("type", "must be 'rest', not '\(type)'") }
+    connection = try RestTarget.connectionName("connection", reader)
+    url = try reader.required("url", reader.template("url"))
+    vars = try RestTarget.vars(reader)
+    method = try reader.choice("method") ?? .get
+    body = try reader.object("body")
+    params = try reader.pairs("params") ?? []
+    headers = try HeaderField.read("headers", reader)
+    items = try ItemRules(reader, zoneFile: zoneFile)
+    incremental = try IncrementalRules(reader, items: items, zoneFile: zoneFile)
+    paging = try PagingRules(reader, idField: items.idField)
+    assets = try RestTarget.assets(reader)
+    detail = try RestTarget.detail(reader)
+    isPartial = try reader.flag("partial") ?? false
+    transform = try RestTarget.transform(reader)
+    cache = try reader.choice("cache") ?? .revalidate
+    staysOnOrigin = try reader.flag("sameOrigin") ?? true
+    up = try UploadRules(reader)
+    ghosts = try GhostRules(reader, canRead: up?.hasRead ?? false)
+    try checkCombinations(reader)
+  }
+
+  static let keys = [
+    "type", "connection", "url", "vars", "method", "body", "params", "headers", "itemsPath", "itemsMissing", "itemPath",
+    "idField",
+    "idFieldName", "modificationDateField", "modificationDateFieldName", "dateFormat", "totalPath", "paging", "incremental",
+    "where", "map", "transform", "omit", "assets", "detail", "partial", "deletedPath", "deletedValue", "deletedIdPath",
+    "deletedItemsPath", "ghosts", "cache", "sameOrigin", "up",
+  ]
+
+  private static func withMainNames(_ json: JSONObject) throws(RestTargetError) -> JSONObject {
+    let aliases = ["idFieldName": "idField", "modificationDateFieldName": "modificationDateField"]
+    var named = JSONObject()
+    for (key, value) in json {
+      let name = aliases[key] ?? key
+      guard named[name] == nil else {
+        throw RestTargetError(description: "rest target: '\(key)' stands there twice, once as its other name", place: [.key(key)])
+      }
+      named[name] = value
+    }
+    return named
+  }
+
+  static func connectionName(_ key: String, _ reader: TargetReader) throws(RestTargetError) -> String {
+    let name = try reader.required(key, reader.text(key))
+    let isName = name.utf8.allSatisfy { byte in
+      (0x61...0x7a).contains(byte | 0x20) || (0x30...0x39).contains(byte) || "._-".utf8.contains(byte)
+    }
+    guard isName, (1...64).contains(name.utf8.count) else {
+      throw reader.error(key, "must be a name of 1 to 64 letters, digits, '.', '_' and '-'")
+    }
+    return name
+  }
+
+  private static func vars(_ reader: TargetReader) throws(RestTargetError) -> [String: String] {
+    var vars: [String: String] = [:]
+    for (name, value) in try reader.object("vars") ?? [:] {
+      switch value {
+      case .string(let text): vars[name] = text
+      case .integer(let number): vars[name] = String(number)
+      case .bool(let flag): vars[name] = String(flag)
+      default: throw reader.error("vars", "must hold texts; '\(name)' is \(TargetReader.article(value.kindName))")
+      }
+    }
+    return vars
+  }
+
+  private static func assets(_ reader: TargetReader) throws(RestTargetError) -> [Asset] {
+    var assets: [Asset] = []
+    for asset in try reader.insideEach("assets", known: ["field", "store"]) {
+      let store = try asset.required("store", asset.text("store"))
+      guard store == "files" else { throw asset.error("store", "must be 'files', not '\(store)'") }
+      assets.append(Asset(field: try asset.required("field", asset.path("field")), store: store))
+    }
+    return assets
+  }
+
+  private static func detail(_ reader: TargetReader) throws(RestTargetError) -> Detail? {
+    guard let detail = try reader.inside("detail", known: ["url", "itemPath", "parallel"]) else { return nil }
+    return Detail(
+      url: try detail.required("url", detail.template("url")), itemPath: try detail.path("itemPath"),
+      parallel: try detail.count("parallel", atLeast: 1) ?? 1)
+  }
+
+  private static func transform(_ reader: TargetReader) throws(RestTargetError) -> String? {
+    guard let name = try reader.text("transform") else { return nil }
+    guard name.split(separator: ".", omittingEmptySubsequences: false).count >= 2, !name.hasPrefix("."), !name.hasSuffix(".")
+    else { throw reader.error("transform", "must name a Lua function as 'module.name', not '\(name)'") }
+    return name
+  }
+
+  private func checkCombinations(_ reader: TargetReader) throws(RestTargetError) {
+    for name in url.names where vars[name] == nil {
+      throw reader.error("url", "needs a value for '\(name)', and 'vars' has none")
+    }
+    if method == .get {
+      if body != nil { throw reader.error("body", "is for lists with \"method\": \"POST\"") }
+      if incremental.body != nil {
+        throw reader.error("incremental", "has a 'body', which is for lists with \"method\": \"POST\"")
+      }
+      if paging.place == .body || incremental.tokenPlace == .body {
+        throw reader.error("method", "must be POST for parameters in the body")
+      }
+    } else if incremental.mode == .etag {
+      throw reader.error("incremental", "cannot have the mode 'etag' with POST: such answers have no validators")
+    }
+    if incremental.mode == .etag, paging.place == .header {
+      throw reader.error("paging", "cannot have 'in' 'header' with the mode 'etag': validators belong to URLs")
+    }
+    if paging.maxItems != nil, incremental.mode != .param || incremental.order != .ascending || items.dateField == nil {
+      throw reader.error(
+        "paging",
+        "has 'maxItems', which needs 'modificationDateField' and 'incremental' with the mode 'param' and the order 'ascending'")
+    }
+  }
+}
