@@ -37,10 +37,13 @@ public struct HostSettings: Sendable {
   /// a file. See `ScriptLimits.isRestricted` for the rest.
   public var isRestricted = false
 
+  /// Named servers. A name that also stands in `connections.json` means the one given here.
+  public var connections: [ConnectionSettings] = []
+
   public init() {}
 
   /// Keys of `tureen.configure` and of `bootconfig.json` that are Tureen's own.
-  static let keys = ["home", "org", "credentials", "apiVersion", "caFile", "config", "recover"] + StoreKeySource.keys
+  static let keys = ["home", "org", "credentials", "apiVersion", "caFile", "config", "recover", "connections"] + StoreKeySource.keys
 
   /// Takes settings from an object, over those that stand.
   /// - Parameter known: Further keys that may stand there and are not looked at.
@@ -49,6 +52,10 @@ public struct HostSettings: Sendable {
     for (key, value) in options where !known.contains(key) && !StoreKeySource.keys.contains(key) {
       guard HostSettings.keys.contains(key) else {
         throw problem(key, KnownKeys(HostSettings.keys + known.sorted()).complaint(about: key))
+      }
+      if key == "connections" {
+        try takeConnections(value, problem: problem)
+        continue
       }
       guard let text = value.stringValue, !text.isEmpty else { throw problem(key, "must be a string, not \(value.kindName)") }
       switch key {
@@ -65,6 +72,21 @@ public struct HostSettings: Sendable {
       default: configDirectory = text
       }
     }
+  }
+
+  private mutating func takeConnections(_ value: JSONValue, problem: (String, String) -> HostError) throws {
+    guard let members = value.objectValue else { throw problem("connections", "must be an object, not \(value.kindName)") }
+    do {
+      let origin = ConnectionSettings.Origin(folder: HostSettings.absolute("."), allowsPlainSecrets: true)
+      connections = try ConnectionSettings.read(members, from: origin)
+    } catch {
+      throw problem("connections", "cannot be used: \(error)")
+    }
+  }
+
+  /// The connections in force: those given here, then those of `others` with another name.
+  func connections(over others: [ConnectionSettings]) -> [ConnectionSettings] {
+    connections + others.filter { other in !connections.contains { $0.name.lowercased() == other.name.lowercased() } }
   }
 
   private mutating func takeStoreKey(_ options: JSONObject, problem: (String, String) -> HostError) throws {
@@ -88,6 +110,7 @@ public struct HostSettings: Sendable {
     embeddedSandbox = embeddedSandbox ?? other.embeddedSandbox
     allowsRefreshToken = allowsRefreshToken || other.allowsRefreshToken
     isRestricted = isRestricted || other.isRestricted
+    connections = connections(over: other.connections)
     services.merge(other.services) { mine, _ in mine }
   }
 
