@@ -64,7 +64,7 @@ let package = Package(
     .target(
       name: "RestClient",
       dependencies: [
-        ahc, log, "JSON", "Support", .product(name: "NIOCore", package: "swift-nio"),
+        ahc, log, "Database", "JSON", "Support", .product(name: "NIOCore", package: "swift-nio"),
         .product(name: "NIOPosix", package: "swift-nio"), .product(name: "NIOHTTP1", package: "swift-nio"),
         .product(name: "NIOSSL", package: "swift-nio-ssl"),
       ]),
@@ -89,7 +89,7 @@ let package = Package(
     .executableTarget(
       name: "TureenCLI",
       dependencies: [
-        "Tureen", "CRepl", "SmartStore", .target(name: "SandboxOrg", condition: .when(traits: ["Sandbox"])), "Support", log,
+        "Tureen", "CRepl", "SmartStore", "RestClient", .target(name: "SandboxOrg", condition: .when(traits: ["Sandbox"])), "Support", log,
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ],
       linkerSettings: [.linkedLibrary("lua5.4")]),
@@ -101,7 +101,7 @@ let package = Package(
     .testTarget(name: "JSONTests", dependencies: ["JSON"]),
     .testTarget(name: "DatabaseTests", dependencies: ["Database", "TestSupport"]),
     .testTarget(name: "SmartStoreTests", dependencies: ["SmartStore", "Support", "TestSupport"]),
-    .testTarget(name: "RestClientTests", dependencies: ["RestClient", "JSON", "TestSupport", log]),
+    .testTarget(name: "RestClientTests", dependencies: ["RestClient", "JSON", "Support", "TestSupport", log]),
     .testTarget(name: "MobileSyncTests", dependencies: ["MobileSync", "SandboxOrg", "TestSupport"]),
     .testTarget(
       name: "LuaBridgeTests", dependencies: ["LuaBridge", "CLuaBridge", "TestSupport"],

@@ -102,7 +102,10 @@ import Testing
       "connections.json:3: connection 'a': 'quota.resetAs' 'unix' is not known here; known: epoch, seconds, iso8601"
     ),
     (#""quota": {"limits": "X"}"#, "connections.json:3: connection 'a': 'quota.limits' is not known here; did you mean 'limit'?"),
-    (#""errors": {"massage": "m"}"#, "connections.json:3: connection 'a': 'errors.massage' is not known here; did you mean 'message'?"),
+    (
+      #""errors": {"massage": "m"}"#,
+      "connections.json:3: connection 'a': 'errors.massage' is not known here; did you mean 'message'?"
+    ),
     (
       #""allowOrigins": ["https://a.example/x"]"#,
       "connections.json:3: connection 'a': 'allowOrigins' 'https://a.example/x' is not a valid origin: expected https://host or https://host:port"

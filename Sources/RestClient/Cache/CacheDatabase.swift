@@ -17,56 +17,71 @@ final class CacheDatabase {
   /// Nil keeps everything in memory.
   let path: String?
   private let limits: ConnectionSettings.CacheLimits
-  private var connection: Connection
+  private let connection: Connection
   /// Mixed into digests, so that the file does not tell which secrets were used.
   let salt: String
 
   private static let schemaVersion: Int64 = 1
   private static let sideFiles = ["", "-wal", "-shm"]
 
+  /// Whether a damaged file had to give way to a new one.
+  let wasRebuilt: Bool
+
+  /// - Parameter isDoubtful: Look through the whole file first: something in it was found damaged.
   /// - Throws: `DatabaseError`; `FileError` when the folder cannot be made.
-  init(path: String?, limits: ConnectionSettings.CacheLimits) throws {
+  init(path: String?, limits: ConnectionSettings.CacheLimits, isDoubtful: Bool = false) throws {
     self.path = path
     self.limits = limits
     guard let path else {
       connection = try Connection(path: ":memory:", mode: .readWriteCreate)
       salt = try CacheDatabase.prepare(connection, limits)
+      wasRebuilt = false
       return
     }
-    // Under a lock: another process may be about to replace a damaged file.
+    // Under a lock: another process may be about to replace a damaged file, and SQLite finds the side files by their names.
     let lock = try CacheDatabase.lock(path)
     defer { lock.release() }
+    let opened: (connection: Connection, salt: String), rebuilt: Bool
     do {
-      connection = try CacheDatabase.open(path)
-      salt = try CacheDatabase.prepare(connection, limits)
+      opened = try CacheDatabase.open(path, limits, isDoubtful: isDoubtful)
+      rebuilt = false
     } catch let error as DatabaseError where error.isCorrupt {
-      throw error
+      for suffix in CacheDatabase.sideFiles { unlink(path + suffix) }
+      opened = try CacheDatabase.open(path, limits, isDoubtful: false)
+      rebuilt = true
     }
+    (connection, salt, wasRebuilt) = (opened.connection, opened.salt, rebuilt)
   }
 
   func close() { connection.close() }
-
-  /// Makes a new file in the place of one that is damaged, or of another version of this program.
-  static func remove(_ path: String) throws {
-    let lock = try lock(path)
-    defer { lock.release() }
-    for suffix in sideFiles { unlink(path + suffix) }
-  }
 
   private static func lock(_ path: String) throws -> FileSystem.Lock {
     if let slash = path.lastIndex(of: "/") { try FileSystem.makeDirectory(String(path[..<slash])) }
     return try FileSystem.lock(path + ".lock")
   }
 
-  private static func open(_ path: String) throws -> Connection {
+  private static func open(
+    _ path: String, _ limits: ConnectionSettings.CacheLimits, isDoubtful: Bool
+  ) throws -> (connection: Connection, salt: String) {
     // SQLite would make it readable by others; its side files get the mode of this one.
     let descriptor = Glibc.open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
     if descriptor >= 0 { Glibc.close(descriptor) }
     let connection = try Connection(path: path, mode: .readWrite)
-    connection.setBusyTimeout(milliseconds: Tuning.cacheBusyTimeoutMs)
-    try connection.execute("PRAGMA auto_vacuum = INCREMENTAL; PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL")
-    return connection
+    do {
+      connection.setBusyTimeout(milliseconds: Tuning.cacheBusyTimeoutMs)
+      try connection.execute("PRAGMA auto_vacuum = INCREMENTAL; PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL")
+      if isDoubtful, try connection.firstValue("PRAGMA quick_check(1)") != .text("ok") {
+        throw DatabaseError(code: CacheDatabase.corrupt, message: "the file is damaged")
+      }
+      return (connection, try prepare(connection, limits))
+    } catch {
+      connection.close()
+      throw error
+    }
   }
+
+  /// SQLITE_CORRUPT; only Sources/Database knows SQLite's names.
+  private static let corrupt: Int32 = 11
 
   /// - Returns: The file's salt.
   private static func prepare(_ connection: Connection, _ limits: ConnectionSettings.CacheLimits) throws -> String {
@@ -154,7 +169,8 @@ final class CacheDatabase {
   /// Notes a use, seldom: it is a write, and seconds do not decide what goes first.
   func touch(key: String, variant: String, lastUsed: Double, now: Double) throws {
     guard now - lastUsed >= Tuning.cacheTouchS else { return }
-    try connection.run("UPDATE http_cache SET last_used = ? WHERE key = ? AND variant = ?", [.real(now), .text(key), .text(variant)])
+    try connection.run(
+      "UPDATE http_cache SET last_used = ? WHERE key = ? AND variant = ?", [.real(now), .text(key), .text(variant)])
   }
 
   func remove(key: String, variant: String) throws {

@@ -73,7 +73,7 @@ struct CacheVariant: Sendable, Equatable {
   static func == (a: CacheVariant, b: CacheVariant) -> Bool { a.text == b.text }
 
   /// For the database: `name:value` lines, `name` alone for an absent one. Header values hold no line breaks.
-  var text: String { values.map { $0.value.map { value in "\($0.name):\(value)" } ?? $0.name }.joined(separator: "\n") }
+  var text: String { values.map { entry in entry.value.map { "\(entry.name):\($0)" } ?? entry.name }.joined(separator: "\n") }
 
   /// Whether a request would get the answer that is stored under a variant's text.
   static func matches(_ text: String, request: [(name: String, value: String)], digest: (String) -> String) -> Bool {

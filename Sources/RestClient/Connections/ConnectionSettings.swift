@@ -149,7 +149,8 @@ extension ConnectionSettings {
   static func check(name: String) throws(ConnectionProblem) {
     let isName = name.utf8.allSatisfy { byte in
       switch byte {
-      case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "a")...UInt8(ascii: "z"): true
+      case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "a")...UInt8(ascii: "z"):
+        true
       default: "._-".utf8.contains(byte)
       }
     }

@@ -50,7 +50,7 @@ public struct SecretReading: Sendable {
   }
 
   /// Blocks: a command may take a minute.
-  let read: @Sendable (SecretSource) throws(Failure) -> String
+  package let read: @Sendable (SecretSource) throws(Failure) -> String
 
   public init(_ read: @escaping @Sendable (SecretSource) throws(Failure) -> String) { self.read = read }
 }

@@ -1,7 +1,7 @@
 /// SHA-256 (FIPS 180-4), for keys and fingerprints of a few hundred bytes.
 ///
 /// Here and not from swift-crypto: that is a second copy of BoringSSL, several megabytes in a library that needs one hash.
-package enum SHA256 {
+package enum SHA2 {
   /// 32 bytes.
   package static func digest(_ message: some Sequence<UInt8>) -> [UInt8] {
     var bytes = Array(message)
