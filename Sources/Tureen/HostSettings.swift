@@ -40,10 +40,15 @@ public struct HostSettings: Sendable {
   /// Named servers. A name that also stands in `connections.json` means the one given here.
   public var connections: [ConnectionSettings] = []
 
+  /// A log of every request, to the org and to connections; nil leaves it to what each connection says, and the org's to none.
+  public var requestLog: RequestLogSettings?
+
   public init() {}
 
   /// Keys of `tureen.configure` and of `bootconfig.json` that are Tureen's own.
-  static let keys = ["home", "org", "credentials", "apiVersion", "caFile", "config", "recover", "connections"] + StoreKeySource.keys
+  static let keys =
+    ["home", "org", "credentials", "apiVersion", "caFile", "config", "recover", "connections", "logRequests", "logRequestsFile"]
+    + StoreKeySource.keys
 
   /// Takes settings from an object, over those that stand.
   /// - Parameter known: Further keys that may stand there and are not looked at.
@@ -66,6 +71,11 @@ public struct HostSettings: Sendable {
         guard HostSettings.isVersion(text) else { throw problem(key, "must look like v66.0") }
         apiVersion = text
       case "caFile": caFile = text
+      case "logRequests":
+        guard let level = RequestLogSettings.level(text) else { throw problem(key, RequestLogSettings.complaint(text)) }
+        requestLog = RequestLogSettings(level: level, file: requestLog?.file)
+      case "logRequestsFile":
+        requestLog = RequestLogSettings(level: requestLog?.level ?? .info, file: HostSettings.absolute(text))
       case "recover":
         guard ["refuse", "moveAside"].contains(text) else { throw problem(key, "must be refuse or moveAside") }
         recover = text
@@ -110,12 +120,13 @@ public struct HostSettings: Sendable {
     embeddedSandbox = embeddedSandbox ?? other.embeddedSandbox
     allowsRefreshToken = allowsRefreshToken || other.allowsRefreshToken
     isRestricted = isRestricted || other.isRestricted
+    requestLog = requestLog ?? other.requestLog
     connections = connections(over: other.connections)
     services.merge(other.services) { mine, _ in mine }
   }
 
   /// The environment's word: `TUREEN_HOME`, `TUREEN_ORG`, `TUREEN_CREDENTIALS`, `TUREEN_API_VERSION`, `TUREEN_CA_FILE`,
-  /// `TUREEN_STORE_KEY` and its like.
+  /// `TUREEN_LOG_REQUESTS`, `TUREEN_STORE_KEY` and their like.
   static func environment() throws -> HostSettings {
     try LogSetup.check()
     var settings = HostSettings()
@@ -125,6 +136,7 @@ public struct HostSettings: Sendable {
     settings.apiVersion = Environment["TUREEN_API_VERSION"]
     settings.caFile = Environment["TUREEN_CA_FILE"]
     settings.storeKey = try StoreKeySource.environment()
+    settings.requestLog = try RequestLogSettings.environment()
     return settings
   }
 
