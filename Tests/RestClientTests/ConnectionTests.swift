@@ -74,6 +74,19 @@ import Testing
     #expect(server.requests.count == 1)
   }
 
+  @Test func send_401OfTheCallersOwnAuthorization_leavesTheConnectionAlone() async throws {
+    let server = try ScriptedServer { request in
+      request.header("Authorization") == "Bearer token-1" ? .json("{}") : .status(401)
+    }
+    bed.secrets["T"] = "token-1"
+    try await bed.with(server, bearer) { connection in
+      let error = try await failure { try await connection.get("/a", headers: [("authorization", "Bearer other")]) }
+      #expect(error.code == .notAuthenticated)
+      _ = try await connection.get("/a")
+    }
+    #expect(server.requests.count == 2 && bed.secrets.reads == 1)
+  }
+
   /// Row 18: changed after a 401: one repeat.
   @Test func send_401AndAnotherSecretMeanwhile_isRepeatedOnce() async throws {
     let secrets = bed.secrets
@@ -113,6 +126,25 @@ import Testing
       }
     }
     #expect(bed.secrets.reads == 1)
+  }
+
+  @Test func send_headersOfATarget_areReadOnceAndForTheOwnOriginAlone() async throws {
+    let other = try ScriptedServer(handler: { _ in .json("{}") })
+    let server = try ScriptedServer(handler: { _ in .status(307, headers: [("Location", other.url + "/x")]) })
+    bed.secrets["H"] = "header-secret"
+    let headers = try HeaderReader(origin: .init(folder: "/", allowsPlainSecrets: false)).headers([
+      "X-Tenant": ["env": "H"], "X-Plain": "p", "X-Both": "target",
+    ])
+    try await bed.with(server, ["allowOrigins": [.string(other.url)]]) { connection in
+      for _ in 0..<2 {
+        _ = try await connection.send(
+          RestRequest(.GET, "/a", headers: [("X-Both", "request")]), ConnectionOptions(cache: .bypass, headers: headers))
+      }
+    }
+    #expect(bed.secrets.reads == 1)
+    for (asked, secret) in [(server.requests[0], "header-secret"), (other.requests[0], nil)] as [(RecordedRequest, String?)] {
+      #expect(asked.header("X-Tenant") == secret && asked.header("X-Plain") == "p" && asked.header("X-Both") == "request")
+    }
   }
 
   // MARK: Redirects (row 21)
@@ -233,6 +265,17 @@ import Testing
       _ = try await connection.get("/r")
     }
     #expect(bed.clock.slept == [1.5, 1.5])
+  }
+
+  @Test func pacing_longerPauseOfATarget_counts() async throws {
+    let server = try ScriptedServer(handler: { _ in .json("{}") })
+    var options = ConnectionOptions()
+    options.pauseMs = 3000
+    try await bed.with(server, ["pauseMs": 1000]) { connection in
+      for _ in 0..<2 { _ = try await connection.send(RestRequest(.PUT, "/a", body: []), options) }
+      _ = try await connection.send(RestRequest(.PUT, "/a", body: []))
+    }
+    #expect(bed.clock.slept == [3, 3])
   }
 
   @Test func pacing_parallelReadsAndWrites_areLimited() async throws {

@@ -98,6 +98,20 @@ import Testing
     for (text, clean) in table { #expect(JSONRedaction.text(Array(text.utf8)[...]) == clean) }
   }
 
+  @Test(arguments: [
+    ("https://a.example/x?page=2&Access_Token=CANARY&b", "https://a.example/x?page=2&b"),
+    ("https://a.example/x?api%5Fkey=CANARY", "https://a.example/x"), ("https://a.example/x?page=2", "https://a.example/x?page=2"),
+    ("https://a.example/x", "https://a.example/x"), ("https://a.example/x?sig=CANARY#f", "https://a.example/x#f"),
+  ])
+  func secretParameters_areRemovedAndAddedAgain(url: String, kept: String) {
+    #expect(SecretParameters.removed(from: url) == kept)
+    let first = "https://a.example/?token=t&page=1"
+    let used = SecretParameters.added(to: "https://a.example/x?page=2", from: first)
+    #expect(used == "https://a.example/x?page=2&token=t")
+    #expect(SecretParameters.added(to: used, from: first) == used)
+    #expect(SecretParameters.added(to: "https://a.example/x", from: first) == "https://a.example/x?token=t")
+  }
+
   @Test func redaction_bodyThatIsCut_hidesASecretAcrossTheCut() {
     let body = #"{"a":""# + String(repeating: "x", count: 4080) + #"","token":"CANARY-CANARY-CANARY-CANARY"}"#
     let shown = Redaction().body(Array(body.utf8), type: "application/json", limit: 4096)

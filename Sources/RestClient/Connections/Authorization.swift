@@ -28,6 +28,8 @@ actor ConnectionAuthorization {
   private let reading: SecretReading
   private let tokens: TokenKeeper?
   private var values: Values?
+  /// Secrets of targets' headers that have been read.
+  private var others: [(source: SecretSource, text: String)] = []
   private var loading: Task<Result<Values, RestError>, Never>?
   private var generation = 0
   /// The server's refusal of the present values: they are not sent again.
@@ -66,9 +68,39 @@ actor ConnectionAuthorization {
     return nil
   }
 
+  /// The values of a target's headers.
+  func texts(of headers: [ConnectionSettings.Header]) async throws(RestError) -> [(name: String, value: String)] {
+    var result: [(name: String, value: String)] = []
+    for header in headers {
+      switch header.value {
+      case .text(let text), .secret(.plain(let text)): result.append((header.name, text))
+      case .secret(.source(let source)): result.append((header.name, try await text(of: source, "headers.\(header.name)")))
+      }
+    }
+    return result
+  }
+
+  private func text(of source: SecretSource, _ key: String) async throws(RestError) -> String {
+    if let (_, known) = others.first(where: { $0.source == source }) { return known }
+    let result = await Self.offThePool { [settings, reading] in
+      Result { () throws(RestError) in try Self.text(of: .source(source), key, settings, reading) }
+    }
+    let text = try result.get()
+    others.append((source, text))
+    return text
+  }
+
+  private static func offThePool<Value: Sendable>(_ work: @escaping @Sendable () -> Value) async -> Value {
+    await withCheckedContinuation { continuation in
+      // A command may take a minute.
+      DispatchQueue.global().async { continuation.resume(returning: work()) }
+    }
+  }
+
   /// Reads everything again. - Returns: Whether anything has changed.
   private func reloaded() async throws(RestError) -> Bool {
     let before = values
+    others = []
     let fresh = try await load()
     guard fresh != before else { return false }
     refusal = nil
@@ -105,12 +137,7 @@ actor ConnectionAuthorization {
   private func load() async throws(RestError) -> Values {
     let task =
       loading
-      ?? Task { [settings, reading] in
-        await withCheckedContinuation { continuation in
-          // A command may take a minute.
-          DispatchQueue.global().async { continuation.resume(returning: Self.read(settings, reading)) }
-        }
-      }
+      ?? Task { [settings, reading] in await Self.offThePool { Self.read(settings, reading) } }
     loading = task
     let result = await task.value
     loading = nil

@@ -3,18 +3,21 @@ public struct ConnectionOptions: Sendable {
   public var cache = CacheMode.default
   /// False follows URLs of any origin, without credentials.
   public var sameOrigin = true
-  /// Names of request headers that hold secrets, beside the usual ones: for the connection's own origin alone.
-  public var secretHeaders: [String] = []
+  /// Headers beside those of the request, such as a target's; their secrets are read as the connection's are, and go to its own
+  /// origin alone.
+  public var headers: [ConnectionSettings.Header] = []
+  /// Milliseconds between two writes, where that is longer than the connection's `pauseMs`.
+  public var pauseMs = 0
 
   /// For requests of strangers: the connection's secrets are taken out of what the server says.
   public var hidesSecrets = false
 
   public init(
-    cache: CacheMode = .default, sameOrigin: Bool = true, secretHeaders: [String] = [], hidesSecrets: Bool = false
+    cache: CacheMode = .default, sameOrigin: Bool = true, headers: [ConnectionSettings.Header] = [], hidesSecrets: Bool = false
   ) {
     self.cache = cache
     self.sameOrigin = sameOrigin
-    self.secretHeaders = secretHeaders
+    self.headers = headers
     self.hidesSecrets = hidesSecrets
   }
 }

@@ -8,17 +8,24 @@ struct PreparedRequest: Sendable {
   let wantsAuthorization: Bool
   private(set) var isRepeatable: Bool
   var mode: CacheMode
+  /// Seconds between two writes, at least.
+  let pause: Double
   private let secretHeaders: [String]
 
-  init(_ request: RestRequest, _ options: ConnectionOptions, url: String) {
+  /// - Parameter headers: Those of the options, their secrets read.
+  init(_ request: RestRequest, _ options: ConnectionOptions, url: String, headers more: [(name: String, value: String)]) {
     method = request.method
     body = request.body
     contentType = request.contentType
-    headers = request.headers
+    headers = Self.laid(request.headers, over: more)
     wantsAuthorization = request.requiresAuthentication
     isRepeatable = request.isRepeatable
     mode = options.cache
-    secretHeaders = options.secretHeaders
+    pause = Double(options.pauseMs) / 1000
+    secretHeaders = options.headers.compactMap { header in
+      guard case .secret = header.value else { return nil }
+      return header.name
+    }
     self.url = url
   }
 
@@ -64,6 +71,13 @@ struct PreparedRequest: Sendable {
 
   private func isSecret(_ name: String) -> Bool {
     SecretNames.isSecret(header: name) || secretHeaders.contains { $0.equalsIgnoringCase(name) }
+  }
+
+  /// Whether the caller authorizes the request itself: then a refusal says nothing about the connection's secrets.
+  func replaces(_ authorized: AuthorizedHeaders) -> Bool {
+    authorized.fields.contains { field in
+      headers.contains { $0.name.equalsIgnoringCase(field.name) } && authorized.secrets.contains { field.value.containsASCII($0) }
+    }
   }
 
   /// Values of the caller's headers that are secrets.

@@ -191,7 +191,9 @@ extension RestConnection {
       case .failed(let error): throw error
       case .again(let seconds): try await pause(seconds)
       case .answered(let answer):
-        guard answer.response.status == 401, let refused = authorized, request.wantsAuthorization, !isRenewed else {
+        guard answer.response.status == 401, let refused = authorized, request.wantsAuthorization, !isRenewed,
+          !request.replaces(refused)
+        else {
           return answer
         }
         isRenewed = true
@@ -217,7 +219,7 @@ extension RestConnection {
   ) async -> Tried {
     let retrying = environment.retry
     do throws(RestError) {
-      try await gate.enter(isWrite: request.isWrite)
+      try await gate.enter(isWrite: request.isWrite, pause: request.pause)
     } catch {
       return .failed(error)
     }
@@ -230,7 +232,7 @@ extension RestConnection {
         request.method, url: request.url, headers: fields, body: request.body, timeoutS: settings.timeoutS)
       record.end(with: response)
       record.remaining = await gate.note(response.headers)?.remaining
-      await gate.leave(isWrite: request.isWrite)
+      await gate.leave(isWrite: request.isWrite, pause: request.pause)
       let step = retry.step(after: response, now: retrying.now(), random: retrying.random())
       finish(&record, request, step)
       switch step {
@@ -242,7 +244,7 @@ extension RestConnection {
         return .failed(.quotaExhausted(name, until: until, after: response).without(record.secrets))
       }
     } catch {
-      await gate.leave(isWrite: request.isWrite)
+      await gate.leave(isWrite: request.isWrite, pause: request.pause)
       let step = retry.step(after: error, random: retrying.random())
       record.end(with: error)
       finish(&record, request, step)

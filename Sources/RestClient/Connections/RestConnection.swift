@@ -67,7 +67,8 @@ public final class RestConnection: Sendable {
   public func send(_ request: RestRequest, _ options: ConnectionOptions = ConnectionOptions()) async throws(RestError)
     -> ConnectionResponse
   {
-    var exchange = PreparedRequest(request, options, url: try url(of: request, options))
+    let url = try url(of: request, options)
+    var exchange = PreparedRequest(request, options, url: url, headers: try await authorization.texts(of: options.headers))
     if isOffline.load(ordering: .relaxed), options.cache == .default { exchange.mode = .offline }
     if !exchange.isWrite || settings.redirectWrites, let moved = moves.withLock({ $0[exchange.url] }) { exchange.url = moved }
     var visited = [exchange.url], isMovedForGood = true
@@ -81,7 +82,7 @@ public final class RestConnection: Sendable {
         let moved = visited.count > 1 && isMovedForGood ? exchange.url : nil
         return try result(answer, exchange, movedTo: moved, hidesSecrets: options.hidesSecrets)
       case .refuse(let why):
-        throw refused(why, answer.response)
+        throw refused(why, answer.response).without(answer.secrets)
       case .follow(let url, let method, let keepsBody, let isPermanent):
         isMovedForGood = isMovedForGood && isPermanent
         if isMovedForGood { remember(visited, url) }

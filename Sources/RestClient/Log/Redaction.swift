@@ -9,7 +9,9 @@ package struct Redaction: Sendable {
 
   /// - Parameter secrets: Those shorter than four characters are left: they would be found in words.
   package init(secrets: [String] = []) {
-    self.secrets = Set(secrets + secrets.map { PercentEncoding.encode($0) }).filter { $0.utf8.count >= 4 }
+    // As text, in a URL or a form, and in JSON.
+    let forms = secrets.flatMap { [$0, PercentEncoding.encode($0), String(JSONValue.string($0).text.dropFirst().dropLast())] }
+    self.secrets = Set(forms).filter { $0.utf8.count >= 4 }
       .sorted { $0.utf8.count > $1.utf8.count }
   }
 

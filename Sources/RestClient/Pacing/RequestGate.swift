@@ -26,11 +26,13 @@ actor RequestGate {
   /// Each call that returns is followed by one of ``leave(isWrite:)``.
   ///
   /// - Throws: ``RestError`` `.quotaExhausted` for a longer wait than `maxWaitS`, `.cancelled`, `.shutDown`.
-  func enter(isWrite: Bool) async throws(RestError) {
+  ///
+  /// - Parameter pause: Seconds between two writes, where that is longer than the connection's.
+  func enter(isWrite: Bool, pause: Double = 0) async throws(RestError) {
     try await takePlace(isWrite)
     do throws(RestError) {
       try await waitForServer()
-      if isWrite { try await waitForPause() }
+      if isWrite { try await waitForPause(max(pause, self.pause)) }
     } catch {
       leave(isWrite: isWrite, wasSent: false)
       throw error
@@ -38,9 +40,9 @@ actor RequestGate {
   }
 
   /// - Parameter wasSent: Whether a request went out; the pause begins with its end.
-  func leave(isWrite: Bool, wasSent: Bool = true) {
+  func leave(isWrite: Bool, pause: Double = 0, wasSent: Bool = true) {
     if isWrite { writes -= 1 } else { reads -= 1 }
-    if isWrite, wasSent { nextWriteAt = max(nextWriteAt, environment.now() + pause) }
+    if isWrite, wasSent { nextWriteAt = max(nextWriteAt, environment.now() + max(pause, self.pause)) }
     admit()
   }
 
@@ -126,8 +128,8 @@ actor RequestGate {
     }
   }
 
-  private func waitForPause() async throws(RestError) {
-    guard settings.pauseMs > 0 else { return }
+  private func waitForPause(_ pause: Double) async throws(RestError) {
+    guard pause > 0 || nextWriteAt > 0 else { return }
     let now = environment.now(), start = max(now, nextWriteAt)
     // Booked before the wait: another write may come meanwhile.
     nextWriteAt = start + pause
