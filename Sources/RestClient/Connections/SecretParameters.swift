@@ -1,4 +1,5 @@
-/// Secrets in queries: a URL that is kept, such as that of a next page, is kept without them, and gets them again when it is used.
+/// Secrets in queries: a URL that is kept, such as that of a next page, is kept without them, and gets them again when it is
+/// used.
 package enum SecretParameters {
   /// The URL without its secret parameters; the others stay as they are.
   package static func removed(from url: String) -> String {
