@@ -1,3 +1,4 @@
+import Glibc
 import JSON
 import Support
 import Synchronization
@@ -152,7 +153,8 @@ import Testing
     bed.home = folder.path
     let given = Counter()
     let server = try ScriptedServer { request in
-      if request.path == "/token" { return token("t\(given.next())")
+      if request.path == "/token" {
+        return token("t\(given.next())")
       }
       return request.header("Authorization") == "Bearer t1" ? .status(401) : .json("{}")
     }
@@ -175,5 +177,49 @@ import Testing
       _ = try? await connection.get("/a")
     }
     #expect(tokenRequests(server).count == 10)
+  }
+
+  @Test func token_placeThatCannotBeWritten_isNotAskedFor() async throws {
+    let folder = try TemporaryFolder()
+    var bed = bed
+    bed.home = folder.path + "/file"
+    try FileSystem.write([1], to: folder.path + "/file")
+    let server = try ScriptedServer { $0.path == "/token" ? token("t1") : .json("{}") }
+    bed.secrets["S"] = "s"
+    try await bed.with(server, auth(server)) { connection in
+      let error = try await failure { try await connection.get("/a") }
+      #expect(error.code == .notAuthenticated && error.message.contains("cannot be kept"))
+    }
+    #expect(server.requests.isEmpty)
+  }
+
+  @Test func tokenFile_heldByAnother_isBusyAndThenFree() throws {
+    let folder = try TemporaryFolder()
+    do {
+      let first = try TokenFile(folder: folder.path, patienceMs: 0)
+      let error = #expect(throws: RestError.self) { try TokenFile(folder: folder.path, patienceMs: 0) }
+      #expect(error?.code == .signInBusy && error?.isRetryable == true)
+      try first.write(KeptToken(key: "k", salt: "s"))
+    }
+    let again = try TokenFile(folder: folder.path, patienceMs: 0)
+    #expect(try again.read() == KeptToken(key: "k", salt: "s"))
+  }
+
+  @Test func tokenFile_openToOthersOrUnreadable_isNarrowedOrForgotten() throws {
+    let folder = try TemporaryFolder(), path = folder.path + "/session.json"
+    try FileSystem.write(Array("not JSON".utf8), to: path)
+    chmod(path, 0o644)
+    let file = try TokenFile(folder: folder.path, patienceMs: 0)
+    #expect(try file.read() == nil)
+    #expect(try mode(of: path) == 0o600)
+  }
+
+  @Test func keptToken_throughItsFile_staysTheSame() throws {
+    var token = KeptToken(key: "k", salt: "s")
+    token.accessToken = "t"
+    token.renewAt = 12.5
+    token.refusal = .init(reason: "refused", message: "status 400", until: 99, count: 3)
+    #expect(KeptToken(json: token.json) == token)
+    #expect(KeptToken(json: ["version": 2, "key": "k", "salt": "s"]) == nil)
   }
 }

@@ -67,6 +67,22 @@ import Testing
       ])
   }
 
+  /// Row 23: a longer wait than `maxWaitS` is an error that says until when.
+  @Test func sendRequest_longerWaitThanAllowed_givesResumeAt() async throws {
+    let server = try ScriptedServer(handler: { _ in .status(429, headers: [("Retry-After", "1000")]) })
+    let result = try await ScriptRunner().value(
+      of: """
+        local _, err = await(network.sendRequest, { connection = "a", path = "/x" })
+        local seconds = err.resumeAt / 1000 - os.time()
+        return { err.domain, err.code, err.retryable, err.status, seconds > 900 and seconds < 1100 }
+        """,
+      before: """
+        \(before)
+        tureen.configure { connections = { a = { baseURL = "\(server.url)", maxWaitS = 10 } } }
+        """)
+    #expect(result == ["network", "quotaExhausted", true, 429, true])
+  }
+
   @Test func configure_connections_goBeforeTheFile() async throws {
     let server = try ScriptedServer(handler: { _ in .json("{}") })
     let runner = try await ScriptRunner()
