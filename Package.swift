@@ -56,10 +56,10 @@ let package = Package(
     .systemLibrary(name: "CZlib"),
     .target(name: "Support"),
     .target(name: "RecordScan"),
-    .target(name: "JSON", dependencies: ["RecordScan"]),
+    .target(name: "JSON", dependencies: ["RecordScan", "Support"]),
     .target(
       name: "Database",
-      dependencies: ["CSQLite", .target(name: "CSQLCipher", condition: .when(traits: ["Encryption"]))]),
+      dependencies: ["CSQLite", .target(name: "CSQLCipher", condition: .when(traits: ["Encryption"])), "Support"]),
     .target(name: "SmartStore", dependencies: ["Database", "RecordScan", "JSON", "Support"]),
     .target(
       name: "RestClient",
@@ -69,10 +69,11 @@ let package = Package(
         .product(name: "NIOSSL", package: "swift-nio-ssl"),
       ]),
     .target(name: "MobileSync", dependencies: ["SmartStore", "RestClient", "RecordScan", "JSON", "Support", log]),
+    .target(name: "Salesforce", dependencies: ["MobileSync", "SmartStore", "RestClient", "RecordScan", "JSON", "Support", log]),
     .target(name: "CLuaBridge", dependencies: ["CLua"]),
     .target(
       name: "LuaBridge",
-      dependencies: ["CLua", "CLuaBridge", "JSON"],
+      dependencies: ["CLua", "CLuaBridge", "JSON", "Support"],
       exclude: ["Lua"]),
     .target(
       name: "SandboxOrg",
@@ -84,25 +85,29 @@ let package = Package(
         sandbox("Crypto", "swift-crypto"), sandbox("CryptoExtras", "swift-crypto"),
         sandbox("X509", "swift-certificates"),
       ]),
-    .target(name: "Tureen", dependencies: ["LuaBridge", "MobileSync", "SmartStore", "RestClient", "JSON", "Support", log]),
+    .target(
+      name: "Tureen", dependencies: ["LuaBridge", "Salesforce", "MobileSync", "SmartStore", "RestClient", "JSON", "Support", log]),
     .target(name: "CTureenModule", dependencies: ["CLua", "CLuaBridge", "Tureen"], linkerSettings: selfContained),
     .executableTarget(
       name: "TureenCLI",
       dependencies: [
-        "Tureen", "CRepl", "SmartStore", "RestClient", .target(name: "SandboxOrg", condition: .when(traits: ["Sandbox"])), "Support", log,
+        "Tureen", "CRepl", "RestClient", "Salesforce", "SmartStore", .target(name: "SandboxOrg", condition: .when(traits: ["Sandbox"])),
+        "Support", log,
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ],
       linkerSettings: [.linkedLibrary("lua5.4")]),
     // The line editor of `tureen repl` is libedit: history, keys and widths of characters are solved there. BSD licence;
     // readline's is not ours.
     .target(name: "CRepl", exclude: ["repl.lua", "values.lua"], linkerSettings: [.linkedLibrary("edit")]),
-    .target(name: "TestSupport", dependencies: ["Database", "SmartStore", "RestClient", "MobileSync", "JSON", "Support", log]),
+    .target(
+      name: "TestSupport",
+      dependencies: ["Database", "SmartStore", "RestClient", "MobileSync", "Salesforce", "JSON", "Support", log]),
     .testTarget(name: "RecordScanTests", dependencies: ["RecordScan", "JSON", "TestSupport"]),
     .testTarget(name: "JSONTests", dependencies: ["JSON"]),
     .testTarget(name: "DatabaseTests", dependencies: ["Database", "TestSupport"]),
     .testTarget(name: "SmartStoreTests", dependencies: ["SmartStore", "Support", "TestSupport"]),
-    .testTarget(name: "RestClientTests", dependencies: ["RestClient", "JSON", "Support", "TestSupport", log]),
-    .testTarget(name: "MobileSyncTests", dependencies: ["MobileSync", "SandboxOrg", "TestSupport"]),
+    .testTarget(name: "RestClientTests", dependencies: ["RestClient", "Salesforce", "JSON", "Support", "TestSupport", log]),
+    .testTarget(name: "MobileSyncTests", dependencies: ["MobileSync", "Salesforce", "SandboxOrg", "TestSupport"]),
     .testTarget(
       name: "LuaBridgeTests", dependencies: ["LuaBridge", "CLuaBridge", "TestSupport"],
       linkerSettings: [.linkedLibrary("lua5.4")]),
@@ -114,12 +119,12 @@ let package = Package(
         sandbox("X509", "swift-certificates"),
       ]),
     .testTarget(
-      name: "TureenTests", dependencies: ["Tureen", "SandboxOrg", "Support", "TestSupport"],
+      name: "TureenTests", dependencies: ["Tureen", "Salesforce", "SandboxOrg", "Support", "TestSupport"],
       linkerSettings: [.linkedLibrary("lua5.4")]),
     .testTarget(
       name: "EndToEnd",
       dependencies: [
-        "TestSupport", "JSON", "MobileSync", "RestClient", "SandboxOrg", "SmartStore",
+        "TestSupport", "JSON", "MobileSync", "RestClient", "Salesforce", "SandboxOrg", "SmartStore",
         sandbox("Crypto", "swift-crypto"), sandbox("X509", "swift-certificates"),
       ],
       path: "Tests/EndToEnd", exclude: ["Programs"]),

@@ -48,6 +48,27 @@ static inline void tureen_skip_blanks(tureen_decoder *d) {
   while (d->p < d->end && (*d->p == ' ' || *d->p == '\n' || *d->p == '\r' || *d->p == '\t')) d->p++;
 }
 
+/* Behind the opening bracket: moves behind `close` and returns 1 when nothing stands between them. */
+static inline int tureen_is_empty(tureen_decoder *d, char close) {
+  tureen_skip_blanks(d);
+  if (d->p >= d->end || *d->p != close) return 0;
+  d->p++;
+  return 1;
+}
+
+/* Behind an element or a member: moves behind the comma and returns 1, or behind `close` and returns 0; -1 after
+ * `tureen_decoder_fail`. */
+static inline int tureen_has_next(tureen_decoder *d, char close) {
+  tureen_skip_blanks(d);
+  int is_comma = d->p < d->end && *d->p == ',';
+  if (!is_comma && (d->p >= d->end || *d->p != close)) {
+    tureen_decoder_fail(d, close == '}' ? "expected ',' or '}'" : "expected ',' or ']'");
+    return -1;
+  }
+  d->p++;
+  return is_comma;
+}
+
 /* All that follow return 0 after `tureen_decoder_fail`, with nothing promised about the stack. */
 
 /* Pushes the value at d->p and moves behind it.                                                      [-0, +0..1, m] */

@@ -8,21 +8,14 @@ static int read_array(tureen_decoder *d, int depth) {
   lua_newtable(d->L);
   lua_pushvalue(d->L, d->array_mark);
   lua_setmetatable(d->L, -2);
-  tureen_skip_blanks(d);
-  if (d->p < d->end && *d->p == ']') {
-    d->p++;
-    return 1;
-  }
-  for (lua_Integer i = 1;; i++) {
+  if (tureen_is_empty(d, ']')) return 1;
+  int more = 1;
+  for (lua_Integer i = 1; more > 0; i++) {
     if (!tureen_decode_value(d, depth)) return 0;
     lua_rawseti(d->L, -2, i);
-    tureen_skip_blanks(d);
-    if (d->p < d->end && *d->p == ']') break;
-    if (d->p >= d->end || *d->p != ',') return tureen_decoder_fail(d, "expected ',' or ']'");
-    d->p++;
+    more = tureen_has_next(d, ']');
   }
-  d->p++;
-  return 1;
+  return more == 0;
 }
 
 /* True for the member of a page's cursor that is called `name`, quotes included; the key stands between `key` and d->p. */
@@ -70,26 +63,20 @@ static int read_member(tureen_decoder *d, int depth) {
 
 static int read_object(tureen_decoder *d, int depth) {
   d->p++;
-  tureen_skip_blanks(d);
-  if (d->p < d->end && *d->p == '}') {
-    d->p++;
+  if (tureen_is_empty(d, '}')) {
     lua_newtable(d->L);
     return 1;
   }
   unsigned short *hint = &d->hints[depth < TUREEN_DECODER_HINTS ? depth : 0];
-  int count = 0;
+  int count = 0, more = 1;
   lua_createtable(d->L, 0, *hint);
-  for (;;) {
+  while (more > 0) {
     if (!read_member(d, depth)) return 0;
     if (count < 64) count++; /* more are not made room for: what follows may be small */
-    tureen_skip_blanks(d);
-    if (d->p < d->end && *d->p == '}') break;
-    if (d->p >= d->end || *d->p != ',') return tureen_decoder_fail(d, "expected ',' or '}'");
-    d->p++;
+    more = tureen_has_next(d, '}');
   }
   *hint = (unsigned short)count;
-  d->p++;
-  return 1;
+  return more == 0;
 }
 
 static int read_word(tureen_decoder *d, const char *word, size_t length) {

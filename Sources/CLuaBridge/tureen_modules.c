@@ -1,4 +1,4 @@
-/* The Lua modules, embedded as text, and the names `require` finds them by. */
+/* The Lua modules, embedded as text, a folder a service, and the names `require` finds them by. */
 #include "tureen_bridge_internal.h"
 
 #include <string.h>
@@ -6,149 +6,152 @@
 #pragma clang diagnostic ignored "-Wc23-extensions"
 
 static const char tureen_lua[] = {
-#embed "../LuaBridge/Lua/tureen.lua"
+#embed "../LuaBridge/Lua/core/tureen.lua"
 };
 static const char guard_lua[] = {
-#embed "../LuaBridge/Lua/guard.lua"
+#embed "../LuaBridge/Lua/core/guard.lua"
 };
 static const char event_lua[] = {
-#embed "../LuaBridge/Lua/event.lua"
+#embed "../LuaBridge/Lua/core/event.lua"
 };
 static const char calls_lua[] = {
-#embed "../LuaBridge/Lua/calls.lua"
-};
-static const char async_lua[] = {
-#embed "../LuaBridge/Lua/async.lua"
-};
-static const char timers_lua[] = {
-#embed "../LuaBridge/Lua/timers.lua"
-};
-static const char combine_lua[] = {
-#embed "../LuaBridge/Lua/combine.lua"
-};
-static const char promiser_lua[] = {
-#embed "../LuaBridge/Lua/promiser.lua"
-};
-static const char network_lua[] = {
-#embed "../LuaBridge/Lua/network.lua"
+#embed "../LuaBridge/Lua/core/calls.lua"
 };
 static const char arguments_lua[] = {
-#embed "../LuaBridge/Lua/arguments.lua"
+#embed "../LuaBridge/Lua/core/arguments.lua"
 };
-static const char queryspec_lua[] = {
-#embed "../LuaBridge/Lua/queryspec.lua"
+static const char async_lua[] = {
+#embed "../LuaBridge/Lua/core/async.lua"
 };
-static const char smartstore_lua[] = {
-#embed "../LuaBridge/Lua/smartstore.lua"
+static const char timers_lua[] = {
+#embed "../LuaBridge/Lua/core/timers.lua"
 };
-static const char mobilesync_lua[] = {
-#embed "../LuaBridge/Lua/mobilesync.lua"
+static const char combine_lua[] = {
+#embed "../LuaBridge/Lua/core/combine.lua"
+};
+static const char promiser_lua[] = {
+#embed "../LuaBridge/Lua/core/promiser.lua"
 };
 static const char sdkinfo_lua[] = {
-#embed "../LuaBridge/Lua/sdkinfo.lua"
-};
-static const char keyvalue_lua[] = {
-#embed "../LuaBridge/Lua/keyvalue.lua"
-};
-static const char local_ids_lua[] = {
-#embed "../LuaBridge/Lua/local_ids.lua"
-};
-static const char marks_lua[] = {
-#embed "../LuaBridge/Lua/marks.lua"
-};
-static const char custom_lua[] = {
-#embed "../LuaBridge/Lua/custom.lua"
-};
-static const char sandbox_lua[] = {
-#embed "../LuaBridge/Lua/sandbox.lua"
-};
-static const char force_lua[] = {
-#embed "../LuaBridge/Lua/force.lua"
-};
-static const char force_call_lua[] = {
-#embed "../LuaBridge/Lua/force_call.lua"
-};
-static const char force_answers_lua[] = {
-#embed "../LuaBridge/Lua/force_answers.lua"
-};
-static const char force_url_lua[] = {
-#embed "../LuaBridge/Lua/force_url.lua"
-};
-static const char force_client_lua[] = {
-#embed "../LuaBridge/Lua/force_client.lua"
-};
-static const char force_files_lua[] = {
-#embed "../LuaBridge/Lua/force_files.lua"
-};
-static const char force_notifications_lua[] = {
-#embed "../LuaBridge/Lua/force_notifications.lua"
-};
-static const char force_modes_lua[] = {
-#embed "../LuaBridge/Lua/force_modes.lua"
-};
-static const char force_storecache_lua[] = {
-#embed "../LuaBridge/Lua/force_storecache.lua"
-};
-static const char force_sobjecttype_lua[] = {
-#embed "../LuaBridge/Lua/force_sobjecttype.lua"
-};
-static const char force_sync_lua[] = {
-#embed "../LuaBridge/Lua/force_sync.lua"
-};
-static const char force_conflict_lua[] = {
-#embed "../LuaBridge/Lua/force_conflict.lua"
-};
-static const char force_fetch_lua[] = {
-#embed "../LuaBridge/Lua/force_fetch.lua"
-};
-static const char force_model_lua[] = {
-#embed "../LuaBridge/Lua/force_model.lua"
-};
-static const char force_collection_lua[] = {
-#embed "../LuaBridge/Lua/force_collection.lua"
-};
-static const char smartstore_client_lua[] = {
-#embed "../LuaBridge/Lua/smartstore_client.lua"
-};
-static const char util_logger_lua[] = {
-#embed "../LuaBridge/Lua/util_logger.lua"
-};
-static const char util_event_lua[] = {
-#embed "../LuaBridge/Lua/util_event.lua"
-};
-static const char util_exec_lua[] = {
-#embed "../LuaBridge/Lua/util_exec.lua"
+#embed "../LuaBridge/Lua/core/sdkinfo.lua"
 };
 static const char util_bootstrap_lua[] = {
-#embed "../LuaBridge/Lua/util_bootstrap.lua"
+#embed "../LuaBridge/Lua/core/util_bootstrap.lua"
 };
-static const char optimistic_lua[] = {
-#embed "../LuaBridge/Lua/optimistic.lua"
+static const char util_event_lua[] = {
+#embed "../LuaBridge/Lua/core/util_event.lua"
 };
-static const char oauth_lua[] = {
-#embed "../LuaBridge/Lua/oauth.lua"
+static const char util_exec_lua[] = {
+#embed "../LuaBridge/Lua/core/util_exec.lua"
 };
-static const char sfaccountmanager_lua[] = {
-#embed "../LuaBridge/Lua/sfaccountmanager.lua"
-};
-
-static const char react_force_lua[] = {
-#embed "../LuaBridge/Lua/react_force.lua"
-};
-static const char react_stores_lua[] = {
-#embed "../LuaBridge/Lua/react_stores.lua"
-};
-static const char react_smartstore_lua[] = {
-#embed "../LuaBridge/Lua/react_smartstore.lua"
-};
-static const char react_mobilesync_lua[] = {
-#embed "../LuaBridge/Lua/react_mobilesync.lua"
-};
-static const char react_net_lua[] = {
-#embed "../LuaBridge/Lua/react_net.lua"
+static const char util_logger_lua[] = {
+#embed "../LuaBridge/Lua/core/util_logger.lua"
 };
 static const char react_util_lua[] = {
-#embed "../LuaBridge/Lua/react_util.lua"
+#embed "../LuaBridge/Lua/core/react_util.lua"
+};
+
+static const char smartstore_lua[] = {
+#embed "../LuaBridge/Lua/smartstore/smartstore.lua"
+};
+static const char queryspec_lua[] = {
+#embed "../LuaBridge/Lua/smartstore/queryspec.lua"
+};
+static const char smartstore_client_lua[] = {
+#embed "../LuaBridge/Lua/smartstore/smartstore_client.lua"
+};
+static const char keyvalue_lua[] = {
+#embed "../LuaBridge/Lua/smartstore/keyvalue.lua"
+};
+static const char react_stores_lua[] = {
+#embed "../LuaBridge/Lua/smartstore/react_stores.lua"
+};
+static const char react_smartstore_lua[] = {
+#embed "../LuaBridge/Lua/smartstore/react_smartstore.lua"
+};
+
+static const char mobilesync_lua[] = {
+#embed "../LuaBridge/Lua/mobilesync/mobilesync.lua"
+};
+static const char custom_lua[] = {
+#embed "../LuaBridge/Lua/mobilesync/custom.lua"
+};
+static const char marks_lua[] = {
+#embed "../LuaBridge/Lua/mobilesync/marks.lua"
+};
+static const char local_ids_lua[] = {
+#embed "../LuaBridge/Lua/mobilesync/local_ids.lua"
+};
+static const char react_mobilesync_lua[] = {
+#embed "../LuaBridge/Lua/mobilesync/react_mobilesync.lua"
+};
+
+static const char network_lua[] = {
+#embed "../LuaBridge/Lua/network/network.lua"
+};
+static const char oauth_lua[] = {
+#embed "../LuaBridge/Lua/network/oauth.lua"
+};
+static const char sfaccountmanager_lua[] = {
+#embed "../LuaBridge/Lua/network/sfaccountmanager.lua"
+};
+static const char sandbox_lua[] = {
+#embed "../LuaBridge/Lua/network/sandbox.lua"
+};
+
+static const char force_lua[] = {
+#embed "../LuaBridge/Lua/force/force.lua"
+};
+static const char force_call_lua[] = {
+#embed "../LuaBridge/Lua/force/force_call.lua"
+};
+static const char force_answers_lua[] = {
+#embed "../LuaBridge/Lua/force/force_answers.lua"
+};
+static const char force_url_lua[] = {
+#embed "../LuaBridge/Lua/force/force_url.lua"
+};
+static const char force_client_lua[] = {
+#embed "../LuaBridge/Lua/force/force_client.lua"
+};
+static const char force_files_lua[] = {
+#embed "../LuaBridge/Lua/force/force_files.lua"
+};
+static const char force_notifications_lua[] = {
+#embed "../LuaBridge/Lua/force/force_notifications.lua"
+};
+static const char force_modes_lua[] = {
+#embed "../LuaBridge/Lua/force/force_modes.lua"
+};
+static const char force_storecache_lua[] = {
+#embed "../LuaBridge/Lua/force/force_storecache.lua"
+};
+static const char force_sobjecttype_lua[] = {
+#embed "../LuaBridge/Lua/force/force_sobjecttype.lua"
+};
+static const char force_sync_lua[] = {
+#embed "../LuaBridge/Lua/force/force_sync.lua"
+};
+static const char force_conflict_lua[] = {
+#embed "../LuaBridge/Lua/force/force_conflict.lua"
+};
+static const char force_fetch_lua[] = {
+#embed "../LuaBridge/Lua/force/force_fetch.lua"
+};
+static const char force_model_lua[] = {
+#embed "../LuaBridge/Lua/force/force_model.lua"
+};
+static const char force_collection_lua[] = {
+#embed "../LuaBridge/Lua/force/force_collection.lua"
+};
+static const char optimistic_lua[] = {
+#embed "../LuaBridge/Lua/force/optimistic.lua"
+};
+static const char react_force_lua[] = {
+#embed "../LuaBridge/Lua/force/react_force.lua"
+};
+static const char react_net_lua[] = {
+#embed "../LuaBridge/Lua/force/react_net.lua"
 };
 
 #define MODULE(name) {#name, name##_lua, sizeof name##_lua, "=[tureen " #name ".lua]"}
@@ -157,39 +160,22 @@ static const struct {
   size_t length;
   const char *chunk;
 } sources[] = {
-    MODULE(tureen),     MODULE(guard),     MODULE(event),      MODULE(calls),      MODULE(async),
-    MODULE(arguments),  MODULE(queryspec), MODULE(smartstore), MODULE(mobilesync), MODULE(sdkinfo),
-    MODULE(keyvalue),  MODULE(sandbox),   MODULE(timers),     MODULE(combine),    MODULE(promiser),
-    MODULE(network),   MODULE(custom),    MODULE(local_ids),  MODULE(marks),
-    MODULE(force),
-    MODULE(force_call),
-    MODULE(force_answers),
-    MODULE(force_url),
-    MODULE(force_client),
-    MODULE(force_files),
-    MODULE(force_notifications),
-    MODULE(force_modes),
-    MODULE(force_storecache),
-    MODULE(force_sobjecttype),
-    MODULE(force_sync),
-    MODULE(force_conflict),
-    MODULE(force_fetch),
-    MODULE(force_model),
-    MODULE(force_collection),
-    MODULE(smartstore_client),
-    MODULE(util_logger),
-    MODULE(util_event),
-    MODULE(util_exec),
-    MODULE(util_bootstrap),
-    MODULE(optimistic),
-    MODULE(oauth),
-    MODULE(sfaccountmanager),
-    MODULE(react_force),
-    MODULE(react_stores),
+    /* core/ */
+    MODULE(tureen), MODULE(guard), MODULE(event), MODULE(calls), MODULE(arguments), MODULE(async), MODULE(timers),
+    MODULE(combine), MODULE(promiser), MODULE(sdkinfo), MODULE(util_bootstrap), MODULE(util_event), MODULE(util_exec),
+    MODULE(util_logger), MODULE(react_util),
+    /* smartstore/ */
+    MODULE(smartstore), MODULE(queryspec), MODULE(smartstore_client), MODULE(keyvalue), MODULE(react_stores),
     MODULE(react_smartstore),
-    MODULE(react_mobilesync),
-    MODULE(react_net),
-    MODULE(react_util),
+    /* mobilesync/ */
+    MODULE(mobilesync), MODULE(custom), MODULE(marks), MODULE(local_ids), MODULE(react_mobilesync),
+    /* network/ */
+    MODULE(network), MODULE(oauth), MODULE(sfaccountmanager), MODULE(sandbox),
+    /* force/ */
+    MODULE(force), MODULE(force_call), MODULE(force_answers), MODULE(force_url), MODULE(force_client),
+    MODULE(force_files), MODULE(force_notifications), MODULE(force_modes), MODULE(force_storecache),
+    MODULE(force_sobjecttype), MODULE(force_sync), MODULE(force_conflict), MODULE(force_fetch), MODULE(force_model),
+    MODULE(force_collection), MODULE(optimistic), MODULE(react_force), MODULE(react_net),
 };
 
 /* What scripts may ask `require` for, and the module they get. */

@@ -113,20 +113,13 @@ static int index_member(tureen_decoder *d, tureen_index *index) {
 
 static int index_members(tureen_decoder *d, tureen_index *index) {
   d->p++;
-  tureen_skip_blanks(d);
-  if (d->p < d->end && *d->p == '}') {
-    d->p++;
-    return 1;
-  }
-  for (;;) {
+  if (tureen_is_empty(d, '}')) return 1;
+  int more = 1;
+  while (more > 0) {
     if (!index_member(d, index)) return 0;
-    tureen_skip_blanks(d);
-    if (d->p < d->end && *d->p == '}') break;
-    if (d->p >= d->end || *d->p != ',') return tureen_decoder_fail(d, "expected ',' or '}'");
-    d->p++;
+    more = tureen_has_next(d, '}');
   }
-  d->p++;
-  return 1;
+  return more == 0;
 }
 
 tureen_index *tureen_page_index(tureen_decoder *d) {
@@ -147,21 +140,26 @@ const tureen_index *tureen_page_find(const tureen_page *page, uint32_t start) {
   return NULL;
 }
 
-void tureen_page_push(lua_State *L, int page_index, int metatable, tureen_page *page, uint32_t start, uint32_t length,
-                      int is_checked) {
+void tureen_page_push(lua_State *L, int page_index, int metatable, tureen_record record) {
   tureen_record *pushed = lua_newuserdatauv(L, sizeof *pushed, 1);
-  *pushed = (tureen_record){TUREEN_RECORD_MARK, page, start, length, is_checked};
+  *pushed = record;
   lua_pushvalue(L, page_index);
   lua_setiuservalue(L, -2, 1);
   lua_pushvalue(L, metatable);
   lua_setmetatable(L, -2);
 }
 
+/* Pushes the object that begins at `from` as a record.                                                  [-0, +1, m] */
+static void push_object(tureen_decoder *d, const char *from, size_t length, int is_checked) {
+  tureen_record record = {TUREEN_RECORD_MARK, d->page, (uint32_t)(from - d->start), (uint32_t)length, is_checked};
+  tureen_page_push(d->L, d->page_index, d->record_mark, record);
+}
+
 /* Pushes the object at d->p as a record of d->page and moves behind it.                              [-0, +0..1, m] */
 static int read_record(tureen_decoder *d) {
-  uint32_t start = (uint32_t)(d->p - d->start);
+  const char *from = d->p;
   if (tureen_page_index(d) == NULL) return 0;
-  tureen_page_push(d->L, d->page_index, d->record_mark, d->page, start, (uint32_t)(d->p - d->start) - start, 1);
+  push_object(d, from, (size_t)(d->p - from), 1);
   return 1;
 }
 
@@ -178,7 +176,7 @@ static size_t next_length(tureen_decoder *d) {
 static int decode_entry(tureen_decoder *d, size_t length) {
   if (length > (size_t)(d->end - d->p)) return tureen_decoder_fail(d, "the text ends inside an entry");
   if (*d->p == '{') {
-    tureen_page_push(d->L, d->page_index, d->record_mark, d->page, (uint32_t)(d->p - d->start), (uint32_t)length, 0);
+    push_object(d, d->p, length, 0);
     d->p += length;
     return 1;
   }

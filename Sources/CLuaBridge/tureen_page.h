@@ -47,9 +47,8 @@ tureen_index *tureen_page_index(tureen_decoder *d);
 /* The members of the object that begins at `start`, if they are known; else NULL. */
 const tureen_index *tureen_page_find(const tureen_page *page, uint32_t start);
 
-/* Pushes a record; its page is at stack index `page_index`, the metatable at `metatable`.               [-0, +1, m] */
-void tureen_page_push(lua_State *L, int page_index, int metatable, tureen_page *page, uint32_t start, uint32_t length,
-                      int is_checked);
+/* Pushes a copy of the record; its page is at stack index `page_index`, the metatable at `metatable`.   [-0, +1, m] */
+void tureen_page_push(lua_State *L, int page_index, int metatable, tureen_record record);
 
 /* Makes the metatable of pages known to the state.                                                      [-0, +0, e] */
 void tureen_page_open(lua_State *L);

@@ -68,9 +68,9 @@ static const char *behind_capture(tureen_matcher *m, const char *s, int number) 
     luaL_error(m->L, "invalid capture index %%%d", number + 1);
   ptrdiff_t length = m->captures[number].length;
   if (length < 0) return NULL; /* a position has no text */
-  if (m->end - s < length || memcmp(s, m->captures[number].start, (size_t)length) != 0) return NULL;
+  if (m->end - s < length) return NULL;
   tureen_meter_bytes(m->L, (size_t)length);
-  return s + length;
+  return memcmp(s, m->captures[number].start, (size_t)length) == 0 ? s + length : NULL;
 }
 
 /* Behind the byte that closes what begins at s; NULL when nothing does. */

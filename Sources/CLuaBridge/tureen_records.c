@@ -83,7 +83,8 @@ static void push_value(lua_State *L, int self, int metatable, tureen_record *r, 
   const char first = r->page->text.data[m.value];
   if (first == '{') {
     lua_getiuservalue(L, self, 1);
-    tureen_page_push(L, lua_gettop(L), metatable, r->page, m.value, m.value_length, 1);
+    tureen_record inner = {TUREEN_RECORD_MARK, r->page, m.value, m.value_length, 1};
+    tureen_page_push(L, lua_gettop(L), metatable, inner);
     lua_remove(L, -2);
     want_index(L, lua_touserdata(L, -1));
     return;

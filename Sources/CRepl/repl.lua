@@ -15,6 +15,7 @@ local typed           -- lines of a statement that is not complete yet
 local task            -- what runs
 local cancelled       -- whether it was asked to end
 local failures = 0
+local reported        -- {err}: what tureen.onerror was given while the statement ran; tureen.main raises it as well
 
 -- What a prompt should have at hand.
 for _, name in ipairs { "smartstore", "mobilesync", "network", "keyvalue", "sdkinfo", "oauth", "force", "json",
@@ -28,7 +29,7 @@ _G.tureen = tureen
 local function complain(text)
   failures = failures + 1
   io.stdout:flush()
-  io.stderr:write(values.paint("31", text), "\n")
+  io.stderr:write(values.paint("31", values.escaped(text)), "\n")
 end
 
 --- The lines of a traceback that are the script's own.
@@ -56,12 +57,16 @@ local function show_results(results)
 end
 
 local function run(fn)
+  reported = nil
   task, cancelled = tureen.async(function()
     local results = table.pack(xpcall(fn, function(err) return { err = err, traceback = debug.traceback("", 2) } end))
     if results[1] then return show_results(table.pack(table.unpack(results, 2, results.n))) end
     local caught = results[2]
-    if type(caught) == "table" and caught.traceback then return show_error(caught.err, caught.traceback) end
-    show_error(caught)
+    local has_traceback = type(caught) == "table" and caught.traceback
+    local err = caught
+    if has_traceback then err = caught.err end
+    if reported and rawequal(reported[1], err) then return end
+    show_error(err, has_traceback and caught.traceback or nil)
   end), false
 end
 
@@ -218,6 +223,9 @@ for _, name in ipairs { "syncConflict", "salesforceSessionRefresh", "online", "o
     print(values.paint("36", values.shorten(text, values.width)))
   end)
 end
-tureen.onerror = show_error
+tureen.onerror = function(err, traceback)
+  reported = { err }
+  show_error(err, traceback)
+end
 
 return function(verb, text) return verbs[verb](text) end

@@ -28,13 +28,18 @@ local ESCAPES = { ["\n"] = "\\n", ["\r"] = "\\r", ["\t"] = "\\t", ["\""] = "\\\"
 -- Control characters beyond ASCII, and marks that turn the direction of writing: patterns over their UTF-8.
 local COMMANDS = { "\xC2[\x80-\x9F]", "\xD8\x9C", "\xE2\x80[\x8E\x8F\xA8-\xAE]", "\xE2\x81[\xA6-\xA9]" }
 
---- Without what would do something to a terminal.
-function M.printable(text)
+--- Without what would do something to a terminal. Line breaks and tabs stay.
+function M.escaped(text)
   if utf8.len(text) == nil then text = text:gsub("[\128-\255]", function(c) return ("\\x%02X"):format(c:byte()) end) end
   for _, command in ipairs(COMMANDS) do
     text = text:gsub(command, function(c) return ("\\u{%X}"):format(utf8.codepoint(c)) end)
   end
-  return (text:gsub("[%c\127]", function(c) return ESCAPES[c] or ("\\x%02X"):format(c:byte()) end))
+  return (text:gsub("[^\n\t\32-\126\128-\255]", function(c) return ESCAPES[c] or ("\\x%02X"):format(c:byte()) end))
+end
+
+--- The same on one line.
+function M.printable(text)
+  return (M.escaped(text):gsub("[\n\t]", ESCAPES))
 end
 
 local function quoted(text)
@@ -61,7 +66,9 @@ end
 function M.scalar(value)
   if value == tureen.null then return "null" end
   if type(value) == "string" then return quoted(value) end
-  if M.is_error(value) then return ("%s (%s/%s)"):format(M.printable(tostring(value)), value.domain, tostring(value.code)) end
+  if M.is_error(value) then
+    return M.printable(("%s (%s/%s)"):format(tostring(value), tostring(value.domain), tostring(value.code)))
+  end
   return M.printable(tostring(value))
 end
 

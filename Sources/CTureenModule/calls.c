@@ -54,5 +54,7 @@ pending_call *tureen_calls_remove_any(call_table *table) {
 
 void tureen_call_free(pending_call *call) {
   free(call->store.data);
+  free(call->service);
+  free(call->action);
   free(call);
 }

@@ -138,10 +138,22 @@ typedef struct delivery {
   tureen_on_answer answer;
   void *user;
   char *detail; /* of the event that follows; NULL when there is none, or nobody listens */
+  pending_call *unheard; /* a call that has failed and has no callback; to be freed */
 } delivery;
 
+/* Tells of the failure of a call without a callback, as a script hears of one that has no error callback. Frees the call. */
+static void tell_uncaught(tureen *t, pending_call *call, const char *json, size_t length) {
+  tureen_bytes detail = {NULL, 0};
+  tureen_embedded_uncaught(call->service, call->action, json, length, &detail);
+  tureen_call_free(call);
+  size_t detail_length = detail.length;
+  char *text = detail.data == NULL ? NULL : tureen_text_of(&detail);
+  if (text != NULL) emit(t, "uncaughtError", text, detail_length);
+  free(text);
+}
+
 /* Looks up whom a message concerns, and takes the call out when the message ends it: 1, or 0 when nobody knows it. */
-static int find(tureen *t, const tureen_message *message, const char *json, delivery *found) {
+static int find(tureen *t, const tureen_message *message, const char *json, int is_error, delivery *found) {
   int is_last = message->kind != TUREEN_UPDATE, is_fail = message->kind == TUREEN_FAIL;
   pthread_mutex_lock(&t->lock);
   pending_call *call = is_last ? tureen_calls_remove(&t->calls, message->call)
@@ -149,9 +161,10 @@ static int find(tureen *t, const tureen_message *message, const char *json, deli
   if (call != NULL) {
     int is_news = call->is_sync && t->listeners != NULL && json != NULL &&
                   (message->kind == TUREEN_UPDATE || message->kind == TUREEN_END || is_fail);
-    *found = (delivery){call->answer, call->user, NULL};
+    *found = (delivery){call->answer, call->user, NULL, NULL};
     if (is_news) found->detail = event_detail(&call->store, json, message->payload.length, is_fail);
-    if (is_last) tureen_call_free(call);
+    if (is_last && is_error && call->answer == NULL && !call->is_given_up) found->unheard = call;
+    else if (is_last) tureen_call_free(call);
   }
   pthread_mutex_unlock(&t->lock);
   return call != NULL;
@@ -175,10 +188,11 @@ void tureen_deliver(tureen *t, tureen_message *message) {
     return;
   }
   delivery to;
-  if (find(t, message, text, &to)) {
+  if (find(t, message, text, is_error, &to)) {
     /* Without memory an update is left out: the next one tells more. */
     if (to.answer != NULL && (text != NULL || kind != TUREEN_ANSWER_PROGRESS))
       to.answer(t, message->call, kind, json, length, to.user);
+    if (to.unheard != NULL) tell_uncaught(t, to.unheard, json, length);
     if (to.detail != NULL) emit(t, "sync", to.detail, strlen(to.detail));
     free(to.detail);
   }

@@ -144,13 +144,18 @@ PUBLIC int tureen_poll(tureen *t, int timeout_ms) {
 }
 
 /* A call that is ready to be accepted; NULL without memory. */
-static pending_call *new_call(const char *service, tureen_on_answer answer, void *user) {
+static pending_call *new_call(const char *service, const char *action, tureen_on_answer answer, void *user) {
   pending_call *call = calloc(1, sizeof *call);
   if (call == NULL) return NULL;
   call->answer = answer;
   call->user = user;
   call->is_sync = strcmp(service, "com.salesforce.mobilesync") == 0;
-  return call;
+  if (answer != NULL) return call;
+  call->service = strdup(service);
+  call->action = strdup(action);
+  if (call->service != NULL && call->action != NULL) return call;
+  tureen_call_free(call);
+  return NULL;
 }
 
 PUBLIC int64_t tureen_exec(tureen *t, const char *service, const char *action, const char *arguments,
@@ -165,7 +170,7 @@ PUBLIC int64_t tureen_exec(tureen *t, const char *service, const char *action, c
                             .arguments = arguments,
                             .arguments_length = strlen(arguments)};
   tureen_bytes refusal = {NULL, 0};
-  pending_call *call = new_call(service, answer, user);
+  pending_call *call = new_call(service, action, answer, user);
   if (call == NULL) return TUREEN_NO_MEMORY;
   pthread_mutex_lock(&t->lock);
   int64_t id = t->is_closed ? TUREEN_CLOSED : tureen_calls_reserve(&t->calls) ? 0 : TUREEN_NO_MEMORY;
@@ -185,6 +190,8 @@ PUBLIC int tureen_cancel(tureen *t, int64_t call) {
   if (t == NULL) return TUREEN_MISUSE;
   pthread_mutex_lock(&t->lock);
   int is_open = !t->is_closed;
+  pending_call *given_up = is_open ? tureen_calls_find(&t->calls, call) : NULL;
+  if (given_up != NULL) given_up->is_given_up = 1;
   if (is_open) t->host.cancel(t->host.context, call);
   pthread_mutex_unlock(&t->lock);
   return is_open ? TUREEN_OK : TUREEN_CLOSED;
@@ -209,7 +216,8 @@ PUBLIC int tureen_report(tureen *t, int state) {
 
 /* Whether the host tells of such an event; the others of bridge-spec/events are between scripts. */
 static int is_told(const char *event) {
-  static const char *const events[] = {"sync", "online", "offline", "pause", "resume", "salesforceSessionRefresh"};
+  static const char *const events[] = {"sync",  "online", "offline",
+                                       "pause", "resume", "salesforceSessionRefresh", "uncaughtError"};
   for (size_t i = 0; i < sizeof events / sizeof *events; i++)
     if (strcmp(events[i], event) == 0) return 1;
   return 0;

@@ -15,6 +15,10 @@ extern int tureen_embedded_host(const char *options, size_t length, tureen_host 
 extern int64_t tureen_embedded_call(void *context, const tureen_request *request, tureen_bytes *store,
                                     tureen_bytes *refusal);
 
+/* Makes what listeners of `uncaughtError` get for a call without a callback that has failed, JSON in *detail, and logs it. */
+extern void tureen_embedded_uncaught(const char *service, const char *action, const char *error, size_t length,
+                                     tureen_bytes *detail);
+
 /* Tells the host how the program stands: TUREEN_OFFLINE and its like. Never blocks. */
 extern void tureen_embedded_report(void *context, int32_t state);
 
@@ -25,7 +29,9 @@ typedef struct pending_call {
   tureen_on_answer answer;
   void *user;
   int is_sync;
+  int is_given_up;    /* by tureen_cancel: how it ends is of no interest */
   tureen_bytes store; /* end of the detail of its events; of syncs only */
+  char *service, *action; /* of a call without a callback, whose failure names it; else NULL */
 } pending_call;
 
 /* The calls by id. */

@@ -1,3 +1,5 @@
+import Support
+
 #if Encryption
   import CSQLCipher
 #else
@@ -78,8 +80,8 @@ extension Connection {
     var address = Array("file:".utf8)
     for c in path.utf8 {
       switch c {
-      case 0x2f, 0x30...0x39, 0x41...0x5a, 0x61...0x7a, 0x2d, 0x2e, 0x5f: address.append(c)
-      default: address += [0x25, digits[Int(c >> 4)], digits[Int(c & 15)]]
+      case let c where c.isASCIILetter || c.isASCIIDigit || "/-._".utf8.contains(c): address.append(c)
+      default: address += [UInt8(ascii: "%"), digits[Int(c >> 4)], digits[Int(c & 15)]]
       }
     }
     return String(decoding: address, as: UTF8.self) + "?immutable=1"

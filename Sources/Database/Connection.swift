@@ -1,3 +1,5 @@
+import Support
+
 #if Encryption
   import CSQLCipher
 #else
@@ -129,7 +131,7 @@ package final class Connection {
   /// Whether anything but white space is left behind a statement. A comment counts: what it hides was meant to run.
   private static func hasMore(_ tail: UnsafePointer<CChar>) -> Bool {
     var p = tail
-    while p.pointee == 0x20 || (p.pointee >= 0x09 && p.pointee <= 0x0d) { p += 1 }
+    while UInt8(bitPattern: p.pointee).isASCIIWhitespace { p += 1 }
     return p.pointee != 0
   }
 

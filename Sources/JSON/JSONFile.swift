@@ -1,4 +1,5 @@
 import RecordScan
+import Support
 
 /// The text of a JSON file with what its messages need: its name, and the lines its keys stand on.
 public struct JSONFile: Sendable {
@@ -52,7 +53,7 @@ public struct JSONFile: Sendable {
   /// The line, counted from 1, of the first member with this key; nil when there is none.
   public func line(ofKey key: String) -> Int? { offset(ofKey: key, in: 0..<text.count).map(line) }
 
-  private func line(at offset: Int) -> Int { text[..<offset].reduce(1) { $1 == 0x0a ? $0 + 1 : $0 } }
+  private func line(at offset: Int) -> Int { text[..<offset].reduce(1) { $1 == UInt8(ascii: "\n") ? $0 + 1 : $0 } }
 
   private func offset(ofKey key: String, in place: Range<Int>) -> Int? {
     var quoted: [UInt8] = []
@@ -60,8 +61,8 @@ public struct JSONFile: Sendable {
     var i = place.lowerBound
     while i + quoted.count <= place.upperBound {
       if text[i..<(i + quoted.count)].elementsEqual(quoted) {
-        let rest = text[(i + quoted.count)...].drop { $0 == 0x20 || ($0 >= 0x09 && $0 <= 0x0d) }
-        if rest.first == 0x3a { return i }
+        let rest = text[(i + quoted.count)...].drop { $0.isASCIIWhitespace }
+        if rest.first == UInt8(ascii: ":") { return i }
       }
       i += 1
     }
@@ -93,7 +94,7 @@ extension JSONWalker {
   }
 
   private mutating func enterMember(_ wanted: [UInt8]) throws(ScanError) -> Int {
-    try expect(0x7b, "expected an object")
+    try expect(UInt8(ascii: "{"), "expected an object")
     while true {
       skipWhitespace()
       let start = offset
@@ -102,16 +103,16 @@ extension JSONWalker {
       if isWanted { return start }
       _ = try skipValue(depth: 1)
       skipWhitespace()
-      try expect(0x2c, "',' is missing")
+      try expect(UInt8(ascii: ","), "',' is missing")
     }
   }
 
   private mutating func enterElement(_ position: Int) throws(ScanError) -> Int {
-    try expect(0x5b, "expected an array")
+    try expect(UInt8(ascii: "["), "expected an array")
     for _ in 0..<position {
       _ = try skipValue(depth: 1)
       skipWhitespace()
-      try expect(0x2c, "',' is missing")
+      try expect(UInt8(ascii: ","), "',' is missing")
     }
     skipWhitespace()
     return offset

@@ -1,3 +1,5 @@
+import Support
+
 /// JSON text as people read it.
 public enum JSONLayout {
   /// The same text with line breaks and two spaces a level; every number and string stays as it is spelled.
@@ -8,18 +10,19 @@ public enum JSONLayout {
     for (i, byte) in text.enumerated() {
       if isInString {
         layout.out.append(byte)
-        if isEscaped { isEscaped = false } else if byte == 0x5C { isEscaped = true } else if byte == 0x22 { isInString = false }
+        if !isEscaped, byte == UInt8(ascii: "\"") { isInString = false }
+        isEscaped = !isEscaped && byte == UInt8(ascii: "\\")
         continue
       }
       switch byte {
-      case 0x20, 0x09, 0x0A, 0x0D: continue
-      case 0x22:
+      case let blank where blank.isASCIIWhitespace: continue
+      case UInt8(ascii: "\""):
         isInString = true
         layout.out.append(byte)
-      case 0x7B, 0x5B: layout.open(byte, isEmpty: isClosed(text, after: i))
-      case 0x7D, 0x5D: layout.close(byte)
-      case 0x2C: layout.comma()
-      case 0x3A: layout.out += [0x3A, 0x20]
+      case UInt8(ascii: "{"), UInt8(ascii: "["): layout.open(byte, isEmpty: isClosed(text, after: i))
+      case UInt8(ascii: "}"), UInt8(ascii: "]"): layout.close(byte)
+      case UInt8(ascii: ","): layout.comma()
+      case UInt8(ascii: ":"): layout.out += ": ".utf8
       default: layout.out.append(byte)
       }
     }
@@ -28,8 +31,8 @@ public enum JSONLayout {
 
   /// Whether a bracket's partner follows at once.
   private static func isClosed(_ text: [UInt8], after i: Int) -> Bool {
-    let next = text[(i + 1)...].first { ![0x20, 0x09, 0x0A, 0x0D].contains($0) }
-    return next == 0x7D || next == 0x5D
+    let next = text[(i + 1)...].first { !$0.isASCIIWhitespace }
+    return next == UInt8(ascii: "}") || next == UInt8(ascii: "]")
   }
 
   private struct Writer {
@@ -37,7 +40,7 @@ public enum JSONLayout {
     private var depth = 0
     private var isInEmpty = false
 
-    private mutating func breakLine() { out += [0x0A] + [UInt8](repeating: 0x20, count: depth * 2) }
+    private mutating func breakLine() { out += [UInt8(ascii: "\n")] + [UInt8](repeating: UInt8(ascii: " "), count: depth * 2) }
 
     mutating func open(_ byte: UInt8, isEmpty: Bool) {
       out.append(byte)
@@ -57,7 +60,7 @@ public enum JSONLayout {
     }
 
     mutating func comma() {
-      out.append(0x2C)
+      out.append(UInt8(ascii: ","))
       breakLine()
     }
   }

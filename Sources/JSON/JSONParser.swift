@@ -1,4 +1,5 @@
 import RecordScan
+import Support
 
 /// Why a text is not JSON. Carries no text of it.
 public struct JSONError: Error, Sendable, Equatable, CustomStringConvertible {
@@ -11,8 +12,8 @@ public struct JSONError: Error, Sendable, Equatable, CustomStringConvertible {
   /// Line and column of the place, both counted from 1, columns in bytes.
   public func position(in text: [UInt8]) -> (line: Int, column: Int) {
     let before = text.prefix(offset)
-    let line = before.reduce(1) { $1 == 0x0a ? $0 + 1 : $0 }
-    let column = before.count - (before.lastIndex(of: 0x0a).map { $0 + 1 } ?? 0) + 1
+    let line = before.reduce(1) { $1 == UInt8(ascii: "\n") ? $0 + 1 : $0 }
+    let column = before.count - (before.lastIndex(of: UInt8(ascii: "\n")).map { $0 + 1 } ?? 0) + 1
     return (line, column)
   }
 }
@@ -45,8 +46,8 @@ struct JSONParser {
     walker.skipWhitespace()
     guard walker.p < walker.end else { throw walker.failure("a value is missing") }
     switch walker.p.pointee {
-    case 0x7b: return try object(depth: depth)
-    case 0x5b: return try array(depth: depth)
+    case UInt8(ascii: "{"): return try object(depth: depth)
+    case UInt8(ascii: "["): return try array(depth: depth)
     default:
       let (kind, start, count) = try walker.skipValue(depth: depth)
       let slice = UnsafeBufferPointer(start: walker.base + start, count: count)
@@ -64,8 +65,8 @@ struct JSONParser {
   private mutating func array(depth: Int) throws(ScanError) -> JSONValue {
     try enter(depth)
     var elements: [JSONValue] = []
-    if closes(0x5d) { return .array([]) }
-    repeat { elements.append(try value(depth: depth + 1)) } while try !ends(0x5d)
+    if closes(UInt8(ascii: "]")) { return .array([]) }
+    repeat { elements.append(try value(depth: depth + 1)) } while try !ends(UInt8(ascii: "]"))
     return .array(elements)
   }
 
@@ -74,7 +75,7 @@ struct JSONParser {
   private mutating func object(depth: Int) throws(ScanError) -> JSONValue {
     try enter(depth)
     var members = JSONObject(), seen = Set<String>()
-    if closes(0x7d) { return .object(members) }
+    if closes(UInt8(ascii: "}")) { return .object(members) }
     repeat {
       walker.skipWhitespace()
       let key = String(decoding: try walker.key().meaning, as: UTF8.self)
@@ -86,7 +87,7 @@ struct JSONParser {
         if seen.isEmpty { seen.formUnion(members.keys) }
         if seen.insert(key).inserted { members.append(key, member) } else { members[key] = member }
       }
-    } while try !ends(0x7d)
+    } while try !ends(UInt8(ascii: "}"))
     return .object(members)
   }
 
@@ -106,14 +107,15 @@ struct JSONParser {
 
   mutating func ends(_ byte: UInt8) throws(ScanError) -> Bool {
     if closes(byte) { return true }
-    try walker.expect(0x2c, "',' is missing")
+    try walker.expect(UInt8(ascii: ","), "',' is missing")
     return false
   }
 
   /// Digits alone become an integer when 64 bits hold it, everything else a double: an infinity when it is too large for one.
   static func number(_ slice: UnsafeBufferPointer<UInt8>) -> JSONValue {
     let text = String(decoding: slice, as: UTF8.self)
-    if !slice.contains(where: { $0 == 0x2e || $0 | 0x20 == 0x65 }), let integer = Int64(text) { return .integer(integer) }
+    let isWhole = !slice.contains { $0 == UInt8(ascii: ".") || $0 | UInt8.caseBit == UInt8(ascii: "e") }
+    if isWhole, let integer = Int64(text) { return .integer(integer) }
     return .number(Double(text) ?? 0)
   }
 

@@ -2,28 +2,29 @@
 public enum JSONText {
   /// Appends `text` as a JSON string with its quotes. Only what must be escaped is.
   public static func appendQuoted(_ text: String, to out: inout [UInt8]) {
-    out.append(0x22)
+    out.append(UInt8(ascii: "\""))
     var text = text
     text.withUTF8 { appendEscaped($0, to: &out) }
-    out.append(0x22)
+    out.append(UInt8(ascii: "\""))
   }
 
   /// Appends UTF-8 text as the contents of a JSON string, without quotes.
   public static func appendEscaped(_ text: UnsafeBufferPointer<UInt8>, to out: inout [UInt8]) {
     var from = 0
-    for (i, c) in text.enumerated() where c < 0x20 || c == 0x22 || c == 0x5c {
+    for (i, c) in text.enumerated() where c < UInt8(ascii: " ") || c == UInt8(ascii: "\"") || c == UInt8(ascii: "\\") {
       out.append(contentsOf: text[from..<i])
       from = i + 1
       switch c {
-      case 0x22, 0x5c: out.append(contentsOf: [0x5c, c])
-      case 0x08: out.append(contentsOf: [0x5c, 0x62])
-      case 0x09: out.append(contentsOf: [0x5c, 0x74])
-      case 0x0a: out.append(contentsOf: [0x5c, 0x6e])
-      case 0x0c: out.append(contentsOf: [0x5c, 0x66])
-      case 0x0d: out.append(contentsOf: [0x5c, 0x72])
+      case UInt8(ascii: "\""), UInt8(ascii: "\\"): out.append(contentsOf: [UInt8(ascii: "\\"), c])
+      case 0x08: out.append(contentsOf: "\\b".utf8)
+      case UInt8(ascii: "\t"): out.append(contentsOf: "\\t".utf8)
+      case UInt8(ascii: "\n"): out.append(contentsOf: "\\n".utf8)
+      case 0x0c: out.append(contentsOf: "\\f".utf8)
+      case UInt8(ascii: "\r"): out.append(contentsOf: "\\r".utf8)
       default:
         let digits = Array("0123456789abcdef".utf8)
-        out.append(contentsOf: [0x5c, 0x75, 0x30, 0x30, digits[Int(c >> 4)], digits[Int(c & 15)]])
+        out.append(contentsOf: "\\u00".utf8)
+        out.append(contentsOf: [digits[Int(c >> 4)], digits[Int(c & 15)]])
       }
     }
     out.append(contentsOf: text[from...])
@@ -31,11 +32,11 @@ public enum JSONText {
 
   /// An integer. No text is made of it on the way.
   public static func append(_ value: Int64, to out: inout [UInt8]) {
-    if value < 0 { out.append(0x2d) }
+    if value < 0 { out.append(UInt8(ascii: "-")) }
     let start = out.count
     var rest = value.magnitude
     repeat {
-      out.append(UInt8(truncatingIfNeeded: 48 + rest % 10))
+      out.append(UInt8(ascii: "0") + UInt8(truncatingIfNeeded: rest % 10))
       rest /= 10
     } while rest > 0
     out[start...].reverse()
@@ -70,12 +71,12 @@ extension JSONValue {
     case .number(let value): JSONText.append(value, to: &out)
     case .string(let value): JSONText.appendQuoted(value, to: &out)
     case .array(let elements):
-      out.append(0x5b)
+      out.append(UInt8(ascii: "["))
       for (i, element) in elements.enumerated() {
-        if i > 0 { out.append(0x2c) }
+        if i > 0 { out.append(UInt8(ascii: ",")) }
         element.append(to: &out)
       }
-      out.append(0x5d)
+      out.append(UInt8(ascii: "]"))
     case .object(let members): members.append(to: &out)
     }
   }
@@ -88,13 +89,13 @@ extension JSONObject {
   public var text: String { JSONValue.object(self).text }
 
   public func append(to out: inout [UInt8]) {
-    out.append(0x7b)
+    out.append(UInt8(ascii: "{"))
     for (i, member) in enumerated() {
-      if i > 0 { out.append(0x2c) }
+      if i > 0 { out.append(UInt8(ascii: ",")) }
       JSONText.appendQuoted(member.key, to: &out)
-      out.append(0x3a)
+      out.append(UInt8(ascii: ":"))
       member.value.append(to: &out)
     }
-    out.append(0x7d)
+    out.append(UInt8(ascii: "}"))
   }
 }

@@ -39,10 +39,10 @@ public struct PartlyParsed: Sendable {
 extension JSONParser {
   fileprivate mutating func object(leaving wanted: [UInt8], to list: inout PartlyParsed.List?) throws(ScanError) -> JSONValue {
     walker.skipWhitespace()
-    guard walker.p < walker.end, walker.p.pointee == 0x7b else { return try value(depth: 0) }
+    guard walker.p < walker.end, walker.p.pointee == UInt8(ascii: "{") else { return try value(depth: 0) }
     walker.p += 1
     var members = JSONObject()
-    if closes(0x7d) { return .object(members) }
+    if closes(UInt8(ascii: "}")) { return .object(members) }
     repeat {
       walker.skipWhitespace()
       let key = try walker.key(), name = String(decoding: key.meaning, as: UTF8.self)
@@ -52,12 +52,12 @@ extension JSONParser {
         list = nil
         members[name] = nil
       }
-      if key == wanted, walker.p < walker.end, walker.p.pointee == 0x5b {
+      if key == wanted, walker.p < walker.end, walker.p.pointee == UInt8(ascii: "[") {
         list = try self.list()
       } else {
         members[name] = try value(depth: 1)
       }
-    } while try !ends(0x7d)
+    } while try !ends(UInt8(ascii: "}"))
     return .object(members)
   }
 
@@ -65,12 +65,12 @@ extension JSONParser {
     let start = walker.offset
     walker.p += 1
     var position = 0, stranger: (Int, String)?
-    if !closes(0x5d) {
+    if !closes(UInt8(ascii: "]")) {
       repeat {
         let kind = try walker.skipValue(depth: 2).kind
         if kind != .object, stranger == nil { stranger = (position, JSONParser.name(kind)) }
         position += 1
-      } while try !ends(0x5d)
+      } while try !ends(UInt8(ascii: "]"))
     }
     return PartlyParsed.List(place: start..<walker.offset, stranger: stranger)
   }

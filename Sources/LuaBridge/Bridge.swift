@@ -1,6 +1,7 @@
 import CLuaBridge
 import Glibc
 import JSON
+import Support
 
 /// One Lua state's way into the core: takes its calls, runs them on the stores' lanes, and posts what comes of them.
 ///
@@ -168,10 +169,7 @@ public final class Bridge: @unchecked Sendable {
 
   /// Features stand in a header.
   private static func isFeatureByte(_ byte: UInt8) -> Bool {
-    switch byte {
-    case 0x30...0x39, 0x41...0x5A, 0x61...0x7A, 0x5F: true
-    default: false
-    }
+    byte.isASCIILetter || byte.isASCIIDigit || byte == UInt8(ascii: "_")
   }
 
   private func info() throws -> [UInt8] {

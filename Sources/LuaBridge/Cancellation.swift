@@ -1,3 +1,5 @@
+import Support
+
 /// Whether a script has given up one of its calls, or waits for it to end because the bridge closes. Any thread.
 public final class Cancellation: @unchecked Sendable {
   // Touched only with `lock` held.

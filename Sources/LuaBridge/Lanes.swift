@@ -1,4 +1,5 @@
 import Glibc
+import Support
 
 /// Runs jobs on threads of its own: those of one store in the order they came, those of different stores side by side.
 ///

@@ -1,5 +1,6 @@
 import CLuaBridge
 import Glibc
+import Support
 
 /// Text on its way to Lua, in memory that C may free: copied by the thread that posts, not by the one that takes.
 package final class Payload: @unchecked Sendable {

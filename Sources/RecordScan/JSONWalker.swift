@@ -64,16 +64,17 @@ public struct JSONWalker {
   @inlinable @inline(__always)
   public mutating func skipWhitespace() {
     // Nearly always there is none.
-    guard p < end, p.pointee <= 0x20 else { return }
+    guard p < end, p.pointee <= UInt8(ascii: " ") else { return }
     skipBlanks()
   }
 
   @inline(never) @usableFromInline
   mutating func skipBlanks() {
     while p < end {
-      let c = p.pointee
-      guard c == 0x20 || c == 0x0a || c == 0x0d || c == 0x09 else { return }
-      p += 1
+      switch p.pointee {
+      case UInt8(ascii: " "), UInt8(ascii: "\n"), UInt8(ascii: "\r"), UInt8(ascii: "\t"): p += 1
+      default: return
+      }
     }
   }
 
@@ -118,18 +119,18 @@ public struct JSONWalker {
         high |= UInt64(q.pointee)
       }
       let c = q.pointee
-      if c == 0x22 {
+      if c == UInt8(ascii: "\"") {
         // `high` may hold bytes behind the quote: then the check is made once too often, never too seldom.
         if high & 0x8080_8080_8080_8080 != 0 { try checkUTF8(from: start, to: q) }
         p = q + 1
         return escaped
       }
       p = q
-      if c == 0x5c {
+      if c == UInt8(ascii: "\\") {
         escaped = true
         try skipEscape()
         q = p
-      } else if c < 0x20 {
+      } else if c < UInt8(ascii: " ") {
         throw failure("control character in a string")
       } else {
         q += 1
@@ -142,8 +143,10 @@ public struct JSONWalker {
     p += 1
     guard p < end else { throw failure("unterminated string") }
     switch p.pointee {
-    case 0x22, 0x5c, 0x2f, 0x62, 0x66, 0x6e, 0x72, 0x74: p += 1
-    case 0x75:
+    case UInt8(ascii: "\""), UInt8(ascii: "\\"), UInt8(ascii: "/"), UInt8(ascii: "b"), UInt8(ascii: "f"), UInt8(ascii: "n"),
+      UInt8(ascii: "r"), UInt8(ascii: "t"):
+      p += 1
+    case UInt8(ascii: "u"):
       p += 1
       try skipUnicode()
     default: throw failure("unknown escape in a string")
@@ -167,33 +170,33 @@ public struct JSONWalker {
   @inlinable
   public static func hexDigit(_ c: UInt8) -> UInt32? {
     switch c {
-    case 0x30...0x39: UInt32(c - 0x30)
-    case 0x41...0x46: UInt32(c - 0x41 + 10)
-    case 0x61...0x66: UInt32(c - 0x61 + 10)
+    case UInt8(ascii: "0")...UInt8(ascii: "9"): UInt32(c - UInt8(ascii: "0"))
+    case UInt8(ascii: "A")...UInt8(ascii: "F"): UInt32(c - UInt8(ascii: "A") + 10)
+    case UInt8(ascii: "a")...UInt8(ascii: "f"): UInt32(c - UInt8(ascii: "a") + 10)
     default: nil
     }
   }
 
   @inlinable
   public mutating func skipNumber() throws(ScanError) {
-    if p < end, p.pointee == 0x2d { p += 1 }
+    if p < end, p.pointee == UInt8(ascii: "-") { p += 1 }
     guard p < end else { throw failure("bad number") }
-    if p.pointee == 0x30 { p += 1 } else { try skipDigits() }
-    if p < end, p.pointee == 0x2e {
+    if p.pointee == UInt8(ascii: "0") { p += 1 } else { try skipDigits() }
+    if p < end, p.pointee == UInt8(ascii: ".") {
       p += 1
       try skipDigits()
     }
-    if p < end, p.pointee | 0x20 == 0x65 {
+    if p < end, p.pointee | 0x20 == UInt8(ascii: "e") {
       p += 1
-      if p < end, p.pointee == 0x2b || p.pointee == 0x2d { p += 1 }
+      if p < end, p.pointee == UInt8(ascii: "+") || p.pointee == UInt8(ascii: "-") { p += 1 }
       try skipDigits()
     }
   }
 
   @inlinable
   mutating func skipDigits() throws(ScanError) {
-    guard p < end, p.pointee &- 0x30 < 10 else { throw failure("bad number") }
-    repeat { p += 1 } while p < end && p.pointee &- 0x30 < 10
+    guard p < end, p.pointee &- UInt8(ascii: "0") < 10 else { throw failure("bad number") }
+    repeat { p += 1 } while p < end && p.pointee &- UInt8(ascii: "0") < 10
   }
 
   @inlinable

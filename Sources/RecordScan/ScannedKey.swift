@@ -27,12 +27,12 @@ extension JSONWalker {
   /// Steps over a key and its colon.
   @inline(__always)
   public mutating func key() throws(ScanError) -> ScannedKey {
-    try expect(0x22, "a key is missing")
+    try expect(UInt8(ascii: "\""), "a key is missing")
     let start = p
     let isEscaped = try skipString()
     let raw = UnsafeBufferPointer(start: start, count: p - start - 1)
     skipWhitespace()
-    try expect(0x3a, "':' is missing")
+    try expect(UInt8(ascii: ":"), "':' is missing")
     return ScannedKey(raw: raw, isEscaped: isEscaped)
   }
 

@@ -7,19 +7,19 @@ public enum JSONStringContents {
     while i < contents.count {
       let c = contents[i]
       i += 1
-      guard c == 0x5c, i < contents.count else {
+      guard c == UInt8(ascii: "\\"), i < contents.count else {
         out.append(c)
         continue
       }
       let e = contents[i]
       i += 1
       switch e {
-      case 0x62: out.append(0x08)
-      case 0x66: out.append(0x0c)
-      case 0x6e: out.append(0x0a)
-      case 0x72: out.append(0x0d)
-      case 0x74: out.append(0x09)
-      case 0x75: i = appendUnicode(contents, i, to: &out)
+      case UInt8(ascii: "b"): out.append(0x08)
+      case UInt8(ascii: "f"): out.append(0x0c)
+      case UInt8(ascii: "n"): out.append(UInt8(ascii: "\n"))
+      case UInt8(ascii: "r"): out.append(UInt8(ascii: "\r"))
+      case UInt8(ascii: "t"): out.append(UInt8(ascii: "\t"))
+      case UInt8(ascii: "u"): i = appendUnicode(contents, i, to: &out)
       default: out.append(e)
       }
     }
@@ -32,11 +32,11 @@ public enum JSONStringContents {
     let bytes = UnsafeBufferPointer(text.bindMemory(to: UInt8.self))
     var i = 0
     while i + 1 < bytes.count {
-      guard bytes[i] == 0x5c else {
+      guard bytes[i] == UInt8(ascii: "\\") else {
         i += 1
         continue
       }
-      guard bytes[i + 1] == 0x75 else {
+      guard bytes[i + 1] == UInt8(ascii: "u") else {
         i += 2
         continue
       }
@@ -60,8 +60,8 @@ public enum JSONStringContents {
   static func unit(_ digits: UnsafeBufferPointer<UInt8>) -> Unit {
     guard let first = hex(digits, 0) else { return .loneSurrogate }
     guard first & 0xf800 == 0xd800 else { return .scalar(first) }
-    guard first & 0xfc00 == 0xd800, digits.count >= 10, digits[4] == 0x5c, digits[5] == 0x75, let second = hex(digits, 6),
-      second & 0xfc00 == 0xdc00
+    guard first & 0xfc00 == 0xd800, digits.count >= 10, digits[4] == UInt8(ascii: "\\"), digits[5] == UInt8(ascii: "u"),
+      let second = hex(digits, 6), second & 0xfc00 == 0xdc00
     else { return .loneSurrogate }
     return .pair(0x10000 + (first - 0xd800) << 10 + (second - 0xdc00))
   }

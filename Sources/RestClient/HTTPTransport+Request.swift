@@ -91,11 +91,11 @@ extension HTTPTransport {
 }
 
 extension RestError {
-  static func cancelled(outcome: Outcome) -> RestError {
+  package static func cancelled(outcome: Outcome) -> RestError {
     RestError(code: .cancelled, message: "the request was cancelled", outcome: outcome)
   }
 
-  static func shutDown(outcome: Outcome) -> RestError {
+  package static func shutDown(outcome: Outcome) -> RestError {
     RestError(code: .shutDown, message: "the client is shut down", outcome: outcome)
   }
 

@@ -2,20 +2,32 @@ import Logging
 import Support
 
 /// Sends one request as often as the policy allows, and tells the log and the observer of each try.
-struct RequestSender: Sendable {
-  let transport: HTTPTransport
-  var policy = RetryPolicy.standard
-  var environment = RetryEnvironment.live
-  var observer: (any RestObserver)?
-  var logger: Logger
+package struct RequestSender: Sendable {
+  package let transport: HTTPTransport
+  package var policy = RetryPolicy.standard
+  package var environment = RetryEnvironment.live
+  package var observer: (any RestObserver)?
+  package var logger: Logger
   /// What the server reads about this program; asked anew for each request.
-  var userAgent: @Sendable () -> String = { "tureen" }
+  package var userAgent: @Sendable () -> String = { "tureen" }
+
+  package init(
+    transport: HTTPTransport, policy: RetryPolicy = .standard, environment: RetryEnvironment = .live,
+    observer: (any RestObserver)? = nil, logger: Logger, userAgent: @escaping @Sendable () -> String = { "tureen" }
+  ) {
+    self.transport = transport
+    self.policy = policy
+    self.environment = environment
+    self.observer = observer
+    self.logger = logger
+    self.userAgent = userAgent
+  }
 
   /// - Parameters:
   ///   - url: Absolute and checked.
   ///   - token: Goes into `Authorization`; nil sends none.
   /// - Returns: 2xx, 300 and 304.
-  func send(_ request: RestRequest, url: String, token: String?) async throws(RestError) -> RestResponse {
+  package func send(_ request: RestRequest, url: String, token: String?) async throws(RestError) -> RestResponse {
     let headers = headers(of: request, token: token)
     var attempt = 1
     while true {

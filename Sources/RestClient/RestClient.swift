@@ -1,6 +1,6 @@
 /// The door to a server: everything that talks to one does it through this.
 public protocol RestClient: Sendable {
-  /// The version every built path carries, such as `v66.0`.
+  /// The version of the server's API, for those who build requests; such as `v66.0`.
   var apiVersion: String { get }
 
   /// Sends a request and waits for the whole answer. Signs in, refreshes the session and repeats what is safe to
@@ -12,9 +12,4 @@ public protocol RestClient: Sendable {
 
   /// Ends what is under way and closes the connections. Later calls get ``RestError`` `.shutDown`. Safe twice.
   func shutdown() async
-}
-
-extension RestClient {
-  /// Builders for this client's version.
-  public var requests: SalesforceRequests { SalesforceRequests(apiVersion: apiVersion) }
 }

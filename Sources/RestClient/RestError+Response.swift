@@ -2,7 +2,7 @@ import JSON
 
 extension RestError {
   /// The error an answer with an error status stands for: the server's first message, its body verbatim, its errors.
-  init(refusal response: RestResponse) {
+  package init(refusal response: RestResponse) {
     let text = response.body.text
     let errors = RestError.errors(in: response)
     let serverCode = (errors.first?["errorCode"] ?? errors.first?["error"])?.stringValue
@@ -15,7 +15,7 @@ extension RestError {
   }
 
   /// The same failure under another code, and in other words: what the server said stays in the body.
-  func recoded(_ code: Code, _ words: String? = nil) -> RestError {
+  package func recoded(_ code: Code, _ words: String? = nil) -> RestError {
     RestError(
       code: code, message: words ?? message, status: status, headers: headers, body: body, errors: errors, outcome: outcome)
   }
@@ -39,15 +39,5 @@ extension RestError {
     if isPlain, !text.isEmpty, text.utf8.count <= Tuning.shownCharacters { return text }
     let type = response.body.count == 0 ? "an empty body" : response.header("Content-Type") ?? "a body of no type"
     return "the server answered \(response.status) with \(type)"
-  }
-
-  /// True when a new session may help: 401, or the sign-in pages' 403. Two 401 texts say that it will not.
-  ///
-  /// - Note: Source: Salesforce REST API as other clients handle it; the two texts otherwise lead to refresh loops.
-  var isSessionRefusal: Bool {
-    if status == 403 { return body == "Bad_OAuth_Token" }
-    guard status == 401 else { return false }
-    let hopeless = ["This session is not valid for use with the REST API", "Connected app is not attached to Agent"]
-    return !hopeless.contains { (body ?? "").containsASCII($0) }
   }
 }

@@ -43,7 +43,7 @@ public struct RestResponse: Sendable {
 
 extension String {
   /// ASCII only: header names and URL schemes are.
-  func equalsIgnoringCase(_ other: String) -> Bool {
+  package func equalsIgnoringCase(_ other: String) -> Bool {
     utf8.count == other.utf8.count && zip(utf8, other.utf8).allSatisfy { $0.lowercasedASCII == $1.lowercasedASCII }
   }
 }

@@ -2,24 +2,24 @@ import Glibc
 import JSON
 
 /// Takes tokens and secrets out of what a server says, for callers that must not have them: a server may send back what it got.
-struct TokenRedaction: Sendable {
-  static let replacement = "[token]"
+package struct TokenRedaction: Sendable {
+  package static let replacement = "[token]"
   private static let shortest = 8
   private let tokens: [[UInt8]]
 
   /// - Parameter secrets: Those shorter than eight bytes are left: they would be found in words.
-  init(_ secrets: [String]) {
+  package init(_ secrets: [String]) {
     let plain = secrets.filter { $0.utf8.count >= Self.shortest }
     tokens = Set(plain + plain.map { PercentEncoding.encode($0) }).map { Array($0.utf8) }.sorted { $0.count > $1.count }
   }
 
-  func cleaned(_ response: RestResponse) -> RestResponse {
+  package func cleaned(_ response: RestResponse) -> RestResponse {
     let headers = response.headers.map { (name: $0.name, value: cleaned($0.value)) }
     let bytes = response.body.withUnsafeBytes { cleaned($0) }
     return RestResponse(status: response.status, headers: headers, body: bytes.map { ResponseBody($0) } ?? response.body)
   }
 
-  func cleaned(_ error: RestError) -> RestError {
+  package func cleaned(_ error: RestError) -> RestError {
     var result = RestError(
       code: error.code, message: cleaned(error.message), status: error.status,
       headers: error.headers.map { ($0.name, cleaned($0.value)) }, body: error.body.map { cleaned($0) },
@@ -28,7 +28,7 @@ struct TokenRedaction: Sendable {
     return result
   }
 
-  func cleaned(_ text: String) -> String {
+  package func cleaned(_ text: String) -> String {
     var text = text
     return text.withUTF8 { cleaned(UnsafeRawBufferPointer($0)) }.map { String(decoding: $0, as: UTF8.self) } ?? text
   }

@@ -43,7 +43,7 @@ extension WebAddress {
   ///
   /// - Throws: ``RestError`` `.invalidURL` for what is neither, for characters that must have been encoded, and for
   ///   unencrypted HTTP to another machine.
-  static func url(path: String, query: [(name: String, value: String)], base: String) throws(RestError) -> String {
+  package static func url(path: String, query: [(name: String, value: String)], base: String) throws(RestError) -> String {
     var url = path.hasPrefix("/") ? withoutTrailingSlashes(base) + path : path
     guard url.utf8.allSatisfy({ (0x21...0x7E).contains($0) }) else {
       throw .invalidURL("'\(shown(path))' holds characters that must be percent-encoded")
@@ -58,7 +58,7 @@ extension WebAddress {
     return url
   }
 
-  static func withoutTrailingSlashes(_ url: String) -> String {
+  package static func withoutTrailingSlashes(_ url: String) -> String {
     var url = url
     while url.hasSuffix("/") { url.removeLast() }
     return url
@@ -71,14 +71,14 @@ extension WebAddress {
 }
 
 extension RestError {
-  static func invalidURL(_ message: String) -> RestError {
+  package static func invalidURL(_ message: String) -> RestError {
     RestError(code: .invalidURL, message: message, outcome: .notSent)
   }
 }
 
 extension String {
   /// The first place of an ASCII text; Foundation's search is not available here.
-  func firstRange(ofASCII text: String) -> Range<String.Index>? {
+  package func firstRange(ofASCII text: String) -> Range<String.Index>? {
     let needle = Array(text.utf8)
     var start = utf8.startIndex
     while start < utf8.endIndex {
@@ -88,5 +88,5 @@ extension String {
     return nil
   }
 
-  func containsASCII(_ text: String) -> Bool { firstRange(ofASCII: text) != nil }
+  package func containsASCII(_ text: String) -> Bool { firstRange(ofASCII: text) != nil }
 }

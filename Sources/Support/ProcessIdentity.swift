@@ -26,12 +26,24 @@ package struct ProcessIdentity: Sendable, Equatable {
     self.init(bootId: String(parts[0]), pid: pid, startTicks: start)
   }
 
-  /// True when this process certainly runs no more: another boot of this machine cannot be told from another machine, so
-  /// only processes of this boot are ever called dead.
-  package var isDead: Bool {
-    guard bootId == ProcessIdentity.current.bootId, !bootId.isEmpty else { return false }
-    return ProcessIdentity.startTicks(of: pid) != startTicks
+  /// What can be said about a process that wrote its identity down.
+  package enum Liveness: Sendable {
+    case running, dead
+    /// Of another boot, which cannot be told from another machine, or of another process id namespace, where its number says
+    /// nothing here.
+    case unknown
   }
+
+  /// - Parameter namespace: The one that its process id belongs to; see ``currentNamespace``.
+  package func liveness(in namespace: String = ProcessIdentity.currentNamespace) -> Liveness {
+    guard !bootId.isEmpty, bootId == ProcessIdentity.current.bootId, namespace == ProcessIdentity.currentNamespace else {
+      return .unknown
+    }
+    return ProcessIdentity.startTicks(of: pid) == startTicks ? .running : .dead
+  }
+
+  /// The process id namespace of this process, such as `pid:[4026531836]`.
+  package static let currentNamespace = readLink("/proc/self/ns/pid")
 
   /// Field 22 of `/proc/<pid>/stat`; the command name before it may hold anything, so counting starts behind its parenthesis.
   private static func startTicks(of pid: Int32) -> UInt64? {
@@ -49,6 +61,16 @@ package struct ProcessIdentity: Sendable, Equatable {
     defer { close(descriptor) }
     var buffer = [UInt8](repeating: 0, count: 4096)
     let count = read(descriptor, &buffer, buffer.count)
+    return count > 0 ? String(decoding: buffer[..<count], as: UTF8.self) : ""
+  }
+
+  private static func readLink(_ path: String) -> String {
+    var buffer = [UInt8](repeating: 0, count: 128)
+    let count = buffer.withUnsafeMutableBufferPointer { buffer in
+      buffer.baseAddress.map { start in
+        start.withMemoryRebound(to: CChar.self, capacity: buffer.count) { readlink(path, $0, buffer.count) }
+      } ?? 0
+    }
     return count > 0 ? String(decoding: buffer[..<count], as: UTF8.self) : ""
   }
 }

@@ -1,6 +1,7 @@
 import JSON
 import MobileSync
 import RestClient
+import Salesforce
 import SmartStore
 import Support
 
@@ -69,7 +70,7 @@ struct ConfigurationFolder: Sendable {
       let path: [JSONFile.Step] = [.key("syncs"), .position(i)]
       let label = "entry \(i + 1)" + (entry["syncName"]?.stringValue.map { " (\($0))" } ?? "")
       do {
-        let definition = try SyncDefinition(entry)
+        let definition = try SyncDefinition(entry, targets: .host)
         guard names.insert(definition.name).inserted else {
           throw file.problem(at: path + [.key("syncName")], "\(label): the name is used twice; names are unique over all syncs")
         }

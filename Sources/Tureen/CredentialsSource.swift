@@ -1,5 +1,6 @@
 import JSON
 import RestClient
+import Salesforce
 import SmartStore
 import Support
 

@@ -1,5 +1,6 @@
 import Dispatch
 import RestClient
+import Salesforce
 
 /// A client that is made with its first request: a script that only works on its stores needs no org, and starts none.
 actor DeferredClient: RestClient {

@@ -1,5 +1,6 @@
 import CLuaBridge
 import JSON
+import Logging
 import LuaBridge
 import RestClient
 
@@ -70,6 +71,23 @@ public func tureenEmbeddedReport(_ context: UnsafeMutableRawPointer, _ state: In
   case 2: host.lifeReports.async { host.pauseLater() }
   default: host.lifeReports.async { host.resume() }
   }
+}
+
+/// Makes what listeners of `uncaughtError` get for a call without a callback that has failed, and logs it. As with a script's,
+/// the error names the call.
+@_cdecl("tureen_embedded_uncaught")
+public func tureenEmbeddedUncaught(
+  _ service: UnsafePointer<CChar>, _ action: UnsafePointer<CChar>, _ error: UnsafePointer<CChar>, _ length: Int,
+  _ detail: UnsafeMutablePointer<tureen_bytes>
+) {
+  let source = "\(String(cString: service)):\(String(cString: action))"
+  let bytes = Array(UnsafeRawBufferPointer(start: error, count: length))
+  var object = (try? JSONValue(parsing: bytes))?.objectValue ?? JSONObject()
+  object["source"] = .string(source)
+  let message = object["message"]?.stringValue ?? "the call failed"
+  Logger(label: "tureen.bridge").error("\(source), called without a callback, failed: \(message)")
+  let told: JSONValue = ["error": .object(object), "traceback": .string("in \(source), called without a callback")]
+  detail.pointee = Payload(told.serialized()).release()
 }
 
 private func refuse(_ error: BridgeError, _ refusal: UnsafeMutablePointer<tureen_bytes>) {

@@ -1,6 +1,7 @@
 import JSON
 import LuaBridge
 import RestClient
+import Salesforce
 
 /// The actions of `com.salesforce.oauth` and `com.salesforce.sfaccountmanager`, on the one account the host has.
 extension Host {

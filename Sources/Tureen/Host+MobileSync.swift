@@ -1,6 +1,7 @@
 import JSON
 import LuaBridge
 import MobileSync
+import Salesforce
 import Synchronization
 
 /// The actions of `com.salesforce.mobilesync` on real syncs.

@@ -5,6 +5,7 @@ import Logging
 import LuaBridge
 import MobileSync
 import RestClient
+import Salesforce
 import SmartStore
 import Support
 import Synchronization
@@ -74,11 +75,10 @@ final class HostCore: Sendable {
     environment.log = log
     environment.logger = logger
     connections = RestConnections(settings.connections(over: folder.connections), environment: environment)
-    client = DeferredClient(apiVersion: version) { [transport] in
-      try HostCore.connect(
-        org, sessionPath: sessionPath, apiVersion: version, transport, events, shownTokens: shownTokens,
-        userAgent: userAgent)
-    }
+    let connection = OrgConnection(
+      org: org, sessionPath: sessionPath, apiVersion: version, transport: transport, events: events, shownTokens: shownTokens,
+      userAgent: userAgent)
+    client = DeferredClient(apiVersion: version) { try connection.open() }
   }
 
   /// A store, with what the configuration files say it has from the start.
@@ -109,7 +109,8 @@ final class HostCore: Sendable {
       var configuration = SyncConfiguration()
       configuration.customTargets = targets
       configuration.resolvers = targets
-      let manager = try SyncManager.instance(for: try store(reference), client: client, configuration: configuration)
+      let manager = try SyncManager.instance(
+        for: try store(reference), client: client, targets: .host, configuration: configuration)
       if reference.name == StoreReference.defaultName, let file = reference.isGlobal ? folder.globalSyncs : folder.userSyncs {
         // Each problem is logged by the manager itself; entries without one are set up.
         _ = manager.setupSyncs(from: file.value, fileName: file.name)
@@ -136,39 +137,6 @@ final class HostCore: Sendable {
     let problems = manager.setupSyncs(from: file.value, fileName: file.name)
     guard problems.isEmpty else { throw HostError(.invalidConfiguration, problems.joined(separator: "; ")) }
     return (file.value["syncs"]?.arrayValue ?? []).compactMap { $0["syncName"]?.stringValue }
-  }
-
-  /// The client of an org; runs with the first request.
-  private static func connect(
-    _ org: Org, sessionPath path: String, apiVersion: String, _ transport: TransportConfiguration, _ events: HostEvents,
-    shownTokens: Account.ShownTokens, userAgent: @escaping @Sendable () -> String
-  ) throws -> any RestClient {
-    let keeps = org.keepsSession, logger = Logger(label: "tureen.host")
-    let stored = keeps ? try session(in: path) : nil
-    let credentials = try org.credentials()
-    events.begin(session: stored)
-    return SalesforceClient(
-      session: stored, credentials: credentials, apiVersion: apiVersion, transport: HTTPTransport(transport),
-      isRestricted: shownTokens == .none, observer: SyncTrafficObserver(next: events), userAgent: userAgent,
-      onSessionChange: { session in
-        events.sessionChanged(
-          Account(
-            session: session, clientId: credentials.clientId, username: credentials.username ?? "",
-            shownTokens: shownTokens))
-        guard keeps else { return }
-        do {
-          try FileSystem.write(session.json.serialized(), to: path)
-        } catch {
-          logger.warning("the session could not be kept: \(error)")
-        }
-      })
-  }
-
-  /// The session that was kept in a file, nil when there is none or it is of no use.
-  private static func session(in path: String) throws -> Session? {
-    guard FileSystem.exists(path) else { return nil }
-    try PrivateFile.check(path, what: "the file with the session")
-    return FileSystem.read(path).flatMap { try? JSONValue(parsing: $0) }.flatMap { Session(json: $0) }
   }
 
   func forget(_ reference: StoreReference) {

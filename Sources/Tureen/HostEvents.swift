@@ -2,6 +2,7 @@ import JSON
 import LuaBridge
 import MobileSync
 import RestClient
+import Salesforce
 import Synchronization
 
 /// What a host tells its script of by itself: that the session was renewed, that the network went and came back.

@@ -1,6 +1,7 @@
 import Glibc
 import JSON
 import RestClient
+import Salesforce
 import SmartStore
 import Support
 

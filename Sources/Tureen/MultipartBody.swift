@@ -59,7 +59,7 @@ struct MultipartBody {
   }
 
   private static func plain(_ type: String) -> String {
-    let isClean = !type.isEmpty && type.utf8.allSatisfy { (0x20...0x7E).contains($0) }
+    let isClean = !type.isEmpty && type.utf8.allSatisfy { (UInt8(ascii: " ")...UInt8(ascii: "~")).contains($0) }
     return isClean ? type : "application/octet-stream"
   }
 

@@ -1,5 +1,6 @@
 import JSON
 import RestClient
+import Salesforce
 import SmartStore
 import Support
 
@@ -17,8 +18,7 @@ struct Org: Sendable {
   /// The one user of the sandbox org.
   static let sandboxUser = "sandbox-user"
 
-  /// - Parameters:
-  ///   - name: `sandbox`, an address, or the name of an org kept under the home.
+  /// The org that the settings name: `sandbox`, an address, or the name of an org kept under the home.
   /// - Throws: ``HostError`` `.noSuchOrg`, `.invalidConfiguration`.
   static func resolve(_ settings: HostSettings, home: String) throws -> Org {
     let name = settings.org ?? sandboxName

@@ -6,28 +6,32 @@ enum PrivateFile {
   /// - Throws: ``HostError`` `.invalidConfiguration` for an ordinary file that others can read or write, or that belongs to
   ///   somebody else. A pipe, and a file that is not there, are left to who reads them.
   static func check(_ path: String, what: String) throws {
-    guard let info = status(path), info.st_mode & S_IFMT == S_IFREG else { return }
-    try checkOwner(info, path, what)
-    guard info.st_mode & 0o077 != 0 else { return }
-    throw HostError(
-      .invalidConfiguration,
-      "\(path): \(what) can be read or written by others (mode \(mode(info))); make it yours alone: chmod 600 \(path)")
+    try check(path, what, Rule(type: S_IFREG, forbidden: 0o077, others: "read or written", mode: 600))
   }
 
   /// The same for a folder, which others may look into and may not write to: what is in it is protected by itself.
   static func checkFolder(_ path: String, what: String) throws {
-    guard let info = status(path), info.st_mode & S_IFMT == S_IFDIR else { return }
-    try checkOwner(info, path, what)
-    guard info.st_mode & 0o022 != 0 else { return }
-    throw HostError(
-      .invalidConfiguration,
-      "\(path): \(what) can be written to by others (mode \(mode(info))); make it yours alone: chmod 700 \(path)")
+    try check(path, what, Rule(type: S_IFDIR, forbidden: 0o022, others: "written to", mode: 700))
   }
 
-  private static func checkOwner(_ info: stat, _ path: String, _ what: String) throws {
-    guard info.st_uid != geteuid(), info.st_uid != 0 else { return }
+  private struct Rule {
+    let type: mode_t
+    /// Bits of the mode that give others what they must not have, and what that is.
+    let forbidden: mode_t, others: String
+    /// What to give `chmod`.
+    let mode: Int
+  }
+
+  private static func check(_ path: String, _ what: String, _ rule: Rule) throws {
+    guard let info = status(path), info.st_mode & S_IFMT == rule.type else { return }
+    guard info.st_uid == geteuid() || info.st_uid == 0 else {
+      throw HostError(
+        .invalidConfiguration, "\(path): \(what) belongs to another user (id \(info.st_uid)); choose one that is yours")
+    }
+    guard info.st_mode & rule.forbidden != 0 else { return }
     throw HostError(
-      .invalidConfiguration, "\(path): \(what) belongs to another user (id \(info.st_uid)); choose one that is yours")
+      .invalidConfiguration,
+      "\(path): \(what) can be \(rule.others) by others (mode \(mode(info))); make it yours alone: chmod \(rule.mode) \(path)")
   }
 
   private static func status(_ path: String) -> stat? {

@@ -1,5 +1,6 @@
 import JSON
 import RestClient
+import Salesforce
 import SmartStore
 import Support
 
@@ -36,7 +37,7 @@ public enum SandboxFiles {
   public static func keepCredentials(home: String, _ credentials: JSONObject) throws -> String {
     try FileSystem.makeDirectory("\(home)/sandbox")
     let path = Org.sandboxCredentialsPath(home: home)
-    try FileSystem.write(credentials.serialized() + [0x0a], to: path)
+    try FileSystem.write(credentials.serialized() + [UInt8(ascii: "\n")], to: path)
     return path
   }
 

@@ -18,17 +18,27 @@ final class ScriptTargets: CustomTargetRunner {
       .customTarget,
       "\(label): targets of type 'custom' are functions of a Lua script, and there is none here: run the sync in one, "
         + "with tureen run or luaopen_tureen")
-    guard let script = attached else { throw noScript }
     let request: JSONObject = [
       "implementation": .string(call.implementation), "function": .string(call.function.rawValue),
       "target": .object(call.target), "arguments": .object(call.arguments),
     ]
+    return try await ask(request, or: noScript) {
+      SyncError(.customTarget, "\(label), \(call.function.rawValue): \($0.message)")
+    }
+  }
+
+  /// The script's answer to a request.
+  /// - Throws: `noScript` where there is none, and what `failure` makes of an error in the script.
+  private func ask(
+    _ request: JSONObject, or noScript: SyncError, failure: (BridgeError) -> SyncError
+  ) async throws -> [UInt8] {
+    guard let script = attached else { throw noScript }
     do {
       return try await script.call(request.serialized())
     } catch is ScriptCalls.NoScript {
       throw noScript
     } catch let error as BridgeError {
-      throw SyncError(.customTarget, "\(label), \(call.function.rawValue): \(error.message)")
+      throw failure(error)
     }
   }
 }
@@ -40,18 +50,13 @@ extension ScriptTargets: ConflictResolverSource {
       .resolver,
       "\(label): the option 'resolver' names a function of a Lua script, and there is none here: without the option conflicts "
         + "are kept, for getConflicts and resolveConflict")
-    guard let script = attached else { throw noScript }
     let request: JSONObject = [
       "implementation": .string(name), "function": "resolveConflict", "arguments": .object(conflict.json),
     ]
-    let answer: JSONValue
-    do {
-      answer = try JSONValue(parsing: try await script.call(request.serialized()))
-    } catch is ScriptCalls.NoScript {
-      throw noScript
-    } catch let error as BridgeError {
-      throw SyncError(.resolver, "\(label), entry \(conflict.entryId) of soup \(conflict.soupName): \(error.message)")
+    let text = try await ask(request, or: noScript) {
+      SyncError(.resolver, "\(label), entry \(conflict.entryId) of soup \(conflict.soupName): \($0.message)")
     }
+    let answer = try JSONValue(parsing: text)
     if let record = answer["record"]?.objectValue { return .record(record) }
     switch answer["resolution"]?.stringValue {
     case "local": return .local

@@ -24,6 +24,6 @@ final class Secret {
 
   /// Takes one line break off the end: editors and `echo` put it there.
   func dropLineBreak() {
-    if count > 0, buffer[count - 1] == 0x0a { count -= 1 }
+    if count > 0, buffer[count - 1] == UInt8(ascii: "\n") { count -= 1 }
   }
 }

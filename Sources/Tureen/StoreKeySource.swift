@@ -22,7 +22,8 @@ public enum StoreKeySource: Sendable, Equatable {
   init?(_ key: String, _ value: JSONValue) {
     switch (key, value) {
     case ("storeKeyFile", .string(let path)) where !path.isEmpty: self = .file(path)
-    case ("storeKeyVariable", .string(let name)) where !name.isEmpty && !name.utf8.contains(0x3d): self = .variable(name)
+    case ("storeKeyVariable", .string(let name)) where !name.isEmpty && !name.utf8.contains(UInt8(ascii: "=")):
+      self = .variable(name)
     case ("storeKeyCommand", .string(let line)):
       guard let words = StoreKeySource.words(line) else { return nil }
       self = .command(words)

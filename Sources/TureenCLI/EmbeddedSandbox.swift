@@ -2,6 +2,7 @@ import Dispatch
 import JSON
 import LuaBridge
 import RestClient
+import Salesforce
 import Synchronization
 import Tureen
 

@@ -2,6 +2,7 @@ import ArgumentParser
 import Dispatch
 import Glibc
 import JSON
+import Salesforce
 import Tureen
 
 #if Sandbox

@@ -1,6 +1,7 @@
 import JSON
 import LuaBridge
 import RestClient
+import Salesforce
 import Tureen
 
 /// The sandbox org of another process: `tureen sandbox` under the same home. Its control interface is asked over HTTP.

@@ -4,7 +4,7 @@ import Testing
 import X509
 
 /// An org behind TLS, whose certificate rests on an authority of its own.
-@Suite(.timeLimit(.minutes(10))) struct CertificateTests {
+@Suite(.timeLimit(.minutes(60))) struct CertificateTests {
   private static let script = """
     local tureen = require "tureen"
     tureen.oauth.authenticate(function(session) print("signed in at " .. session.instanceUrl) end,

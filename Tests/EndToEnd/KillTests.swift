@@ -5,6 +5,8 @@ import Synchronization
 import TestSupport
 import Testing
 
+@testable import Salesforce
+
 /// `kill -9` wherever a sync happens to be. The next run goes on: nothing is lost, nothing is made twice, nothing stays RUNNING.
 ///
 /// `TUREEN_KILLS` asks for another number of kills in each direction than the usual hundred; `TUREEN_SEED` kills elsewhere.

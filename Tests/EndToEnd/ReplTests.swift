@@ -43,6 +43,18 @@ import Testing
     #expect(ended.errors.contains(expected), "\(ended.errors)")
   }
 
+  @Test(arguments: [
+    ("tureen.main(function() error('boom') end)", "boom", 1), ("tureen.main(function() return nil, 'boom' end)", "boom", 1),
+    ("tureen.main(function() error({ code = 'boom' }) end)", "boom", 1), ("tureen.main(function() return 3 end)", "exit status 3", 1),
+    ("error('boom')\nerror('boom')", "boom", 2),
+    ("tureen.main(function() error('boom', 0) end)\nerror('boom', 0)", "boom", 2),
+  ])
+  func repl_failure_isPrintedOnce(text: String, word: String, count: Int) async throws {
+    let ended = try await pipe(text)
+    #expect(ended.status == 1 && ended.output == "", "\(ended)")
+    #expect(ended.errors.components(separatedBy: word).count == count + 1, "\(ended.errors)")
+  }
+
   @Test func repl_pipedSync_isWaitedForAndItsEventsShown() async throws {
     let ended = try await pipe(
       """

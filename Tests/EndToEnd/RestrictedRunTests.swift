@@ -3,6 +3,8 @@ import Glibc
 import TestSupport
 import Testing
 
+@testable import Salesforce
+
 /// `tureen run --restricted` with a folder made by a stranger, homes and secrets that are open to others, and hostile text.
 @Suite struct RestrictedRunTests {
   @Test func run_restrictedWithABootConfigThatChoosesTheOrg_is78AndAsksNobody() async throws {

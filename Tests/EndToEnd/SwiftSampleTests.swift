@@ -5,6 +5,8 @@ import SandboxOrg
 import SmartStore
 import Testing
 
+@testable import Salesforce
+
 /// A tool written in Swift, with nothing but what the libraries offer everyone: every call by the native SDK's name, with a
 /// callback and as `async`.
 @Suite struct SwiftSampleTests {

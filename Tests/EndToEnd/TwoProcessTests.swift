@@ -5,6 +5,8 @@ import Synchronization
 import TestSupport
 import Testing
 
+@testable import Salesforce
+
 /// Two programs on one store, again and again at the same time: each writes, uploads and downloads with the same syncs, and edits
 /// entries that the other one may be uploading just then; answers get lost, and one of the two is killed. Nothing they wrote is
 /// lost, nothing is made twice, nothing stays RUNNING.
@@ -99,7 +101,7 @@ private final class PairBench: @unchecked Sendable {  // used by one test's task
 
     --- Runs a sync that the other program may be running too.
     local function sync(name)
-      for _ = 1, 200 do
+      while true do
         local done, err = await(mobilesync.reSync, name)
         if done or err.code ~= "runningElsewhere" then return done or err.sync end
         tureen.sleep(10)
@@ -131,8 +133,7 @@ private final class PairBench: @unchecked Sendable {  // used by one test's task
           if await(mobilesync.getSyncStatus, name).status == "RUNNING" then print "left RUNNING" end
         end
         local up = sync "up"
-        for _ = 1, 100 do
-          if up.status == "DONE" and up.inDoubt == 0 and up.failed == 0 then break end
+        while up.status ~= "DONE" or up.inDoubt > 0 or up.failed > 0 do
           tureen.sleep(500)
           up = sync "up"
         end

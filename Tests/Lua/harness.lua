@@ -93,7 +93,7 @@ end
 
 --- Runs every `test_` function, in order of name; prints what failed and the totals; raises when something did.
 function M.run(tests)
-  local names, passed, failed = {}, 0, 0
+  local names, passed, failed, first = {}, 0, 0, nil
   for name in pairs(tests) do
     if name:find("^test_") then names[#names + 1] = name end
   end
@@ -104,12 +104,14 @@ function M.run(tests)
       passed = passed + 1
     else
       failed = failed + 1
+      first = first or (name .. ": " .. tostring(err))
       pcall(tureen.run)
       io.stderr:write(name, ": ", tostring(err), "\n")
     end
   end
   print(("%d passed, %d failed"):format(passed, failed))
-  if failed > 0 or passed == 0 then error(("%d of %d tests failed"):format(failed, passed + failed), 0) end
+  if first then error(("%d of %d tests failed, the first one %s"):format(failed, passed + failed, first), 0) end
+  assert(passed > 0, "this suite has no test")
 end
 
 return M

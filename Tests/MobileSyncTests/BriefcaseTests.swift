@@ -6,6 +6,7 @@ import TestSupport
 import Testing
 
 @testable import MobileSync
+@testable import Salesforce
 
 /// Rows B1–B5 of the acceptance list.
 @Suite struct BriefcaseTests {

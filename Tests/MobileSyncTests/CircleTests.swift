@@ -5,6 +5,7 @@ import TestSupport
 import Testing
 
 @testable import MobileSync
+@testable import Salesforce
 
 /// Pages that lead back to pages that came before: an error that names the address, never a run without an end.
 @Suite struct CircleTests {

@@ -22,7 +22,7 @@ import Testing
 
   private static let target: JSONObject = ["type": "custom", "luaImpl": "my.source", "extra": [1, 2]]
 
-  private func bench(_ runner: Runner?, timeoutMs: Int64 = 60_000) async throws -> SyncBench {
+  private func bench(_ runner: Runner?, timeoutMs: Int64 = 900_000) async throws -> SyncBench {
     var configuration = SyncConfiguration()
     configuration.customTargets = runner
     configuration.customTargetTimeoutMs = timeoutMs

@@ -4,6 +4,7 @@ import Synchronization
 import Testing
 
 @testable import MobileSync
+@testable import Salesforce
 
 /// Rows U20–U23 of the acceptance list: uploads that a part of the program around the engine sends.
 @Suite struct CustomUploadTests {
@@ -121,6 +122,31 @@ import Testing
     let end = try await up(bench, "LEAVE_IF_CHANGED")
     #expect(end.status == .done && end.counts.succeeded == sent && end.counts.conflicting == 3 - sent)
     #expect(try bench.dirtyCount() == 3 - sent)
+    await bench.close()
+  }
+
+  /// Dates are all that this target tells. Its update says which one it gave the record: a later one is somebody else's.
+  @Test(arguments: ["LEAVE_IF_CHANGED", "MERGE"])
+  func syncUp_updateTellsItsDate_isNoConflictWithItself(mergeMode: String) async throws {
+    let dates = Mutex(["2000-01-01T00:00:00.000Z", "2100-01-01T00:00:00.000Z"])
+    let runner = Runner([.updateOnServer, .fetchLastModifiedDates]) { call in
+      if call.function == .updateOnServer { return ["status": 200, "date": "2100-01-01T00:00:00.000Z"] }
+      return ["dates": [.string(dates.withLock { $0.count > 1 ? $0.removeFirst() : $0[0] })]]
+    }
+    var configuration = SyncConfiguration()
+    configuration.customTargets = runner
+    let bench = try await SyncBench(accounts: 1, configuration: configuration)
+    _ = try await bench.down()
+    for text in ["first", "second"] {
+      try bench.updateLocally("Account 0", ["Description": .string(text)])
+      // A down in between leaves the edit.
+      if text == "second" { _ = try await bench.down(["mergeMode": "LEAVE_IF_CHANGED"]) }
+      let end = try await up(bench, mergeMode)
+      #expect(end.counts.succeeded == 1 && end.counts.conflicting == 0, "\(text)")
+    }
+    try bench.updateLocally("Account 0", ["Description": "third"])
+    dates.withLock { $0 = ["2100-01-01T00:00:01.000Z"] }
+    #expect(try await up(bench, mergeMode).counts.conflicting == 1)
     await bench.close()
   }
 

@@ -4,6 +4,7 @@ import SmartStore
 import Testing
 
 @testable import MobileSync
+@testable import Salesforce
 
 /// Ghosts by the server's record of deletions.
 @Suite struct DeletionFeedTests {
@@ -130,6 +131,9 @@ import Testing
       ("SELECT Id FROM Account WITH SECURITY_ENFORCED", nil), ("SELECT a.Id FROM Account a", nil),
     ] as [(String, String?)])
   func deletions_ofAQuery_onlyWhereItWantsEveryRecord(soql: String, type: String?) throws {
-    #expect(try TargetRegistry.down(["type": "soql", "query": .string(soql)]).deletions?.type == type)
+    #expect(
+      try TargetRegistry.salesforce.down(["type": "soql", "query": .string(soql)]).deletions.flatMap {
+        ($0 as? DeletedRecords)?.type
+      } == type)
   }
 }

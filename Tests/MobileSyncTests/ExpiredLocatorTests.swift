@@ -4,6 +4,7 @@ import SandboxOrg
 import Testing
 
 @testable import MobileSync
+@testable import Salesforce
 
 /// A server that forgets a query before its last page: the query is asked once more.
 @Suite struct ExpiredLocatorTests {

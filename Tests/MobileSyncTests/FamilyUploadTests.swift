@@ -3,6 +3,7 @@ import SandboxOrg
 import Testing
 
 @testable import MobileSync
+@testable import Salesforce
 
 /// Rows Q1–Q6 of the acceptance list.
 @Suite struct FamilyUploadTests {

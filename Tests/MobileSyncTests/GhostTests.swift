@@ -4,6 +4,7 @@ import Synchronization
 import Testing
 
 @testable import MobileSync
+@testable import Salesforce
 
 /// Rows G1 and G2 of the acceptance list.
 @Suite struct GhostTests {

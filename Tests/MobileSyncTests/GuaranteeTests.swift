@@ -7,6 +7,7 @@ import TestSupport
 import Testing
 
 @testable import MobileSync
+@testable import Salesforce
 
 /// What the engine promises beyond the model.
 @Suite struct GuaranteeTests {

@@ -6,6 +6,7 @@ import TestSupport
 import Testing
 
 @testable import MobileSync
+@testable import Salesforce
 
 /// Many dirty records: few requests, and one transaction for all answers of each.
 @Suite struct LargeUploadTests {
@@ -69,7 +70,7 @@ import Testing
     let server = try ScriptedServer { request in
       guard request.text.contains("\"A0\"") else { return Self.accepted(request) }
       // Answered only when the second batch has been read, and one of its records edited after that.
-      let isRead = (0..<2).allSatisfy { _ in batchRead.wait(timeout: .now() + 120) == .success }
+      let isRead = (0..<2).allSatisfy { _ in batchRead.wait(timeout: .now() + 900) == .success }
       isOverlapped.withLock { $0 = isRead && reads.withLock { $0 } == 2 }
       if var entry = try? bench.entries().first(where: { $0["Id"] == "001399" }) {
         entry["Name"] = "edited"

@@ -4,6 +4,7 @@ import TestSupport
 import Testing
 
 @testable import MobileSync
+@testable import Salesforce
 
 /// The calls by the native SDK's names, as a tool written in Swift uses them.
 @Suite struct NativeApiTests {

@@ -7,6 +7,7 @@ import TestSupport
 import Testing
 
 @testable import MobileSync
+@testable import Salesforce
 
 /// Rows P2–P9 of the acceptance list.
 @Suite struct ParentChildrenDownTests {

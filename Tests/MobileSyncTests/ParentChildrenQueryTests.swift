@@ -5,6 +5,7 @@ import TestSupport
 import Testing
 
 @testable import MobileSync
+@testable import Salesforce
 
 /// Row P1 of the acceptance list, and answers that no pretend org gives.
 @Suite struct ParentChildrenQueryTests {
@@ -74,7 +75,7 @@ import Testing
     #expect(
       throws: SyncError(
         .invalidTarget, "parent_children target: 'relationshipType' must be MASTER_DETAIL or LOOKUP, got 'FRIENDS'")
-    ) { try TargetRegistry.down(json) }
+    ) { try TargetRegistry.salesforce.down(json) }
   }
 
   // MARK: Long lists of children

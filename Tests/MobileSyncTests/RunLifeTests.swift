@@ -6,6 +6,7 @@ import TestSupport
 import Testing
 
 @testable import MobileSync
+@testable import Salesforce
 
 /// Runs that are cancelled, abandoned by their process, or started while everything ends.
 @Suite struct RunLifeTests {
@@ -30,12 +31,15 @@ import Testing
     let bench = try await SyncBench(accounts: 2)
     let id = try abandon("s", bench)
     var updates = bench.manager.updates(named: "s").makeAsyncIterator()
+    let column = QuerySpec.smart("SELECT {syncs_soup:status} FROM {syncs_soup}", pageSize: 1)
+    #expect(try bench.store.query(column).elementsEqual(#"[["RUNNING"]]"#.utf8), "a query reads what the process wrote last")
     let found = try bench.manager.getSyncStatus(.id(id))
     #expect(found?.status == .stopped && (found?.endTime ?? 0) > 0)
     #expect(await updates.next()?.status == .stopped)
     // It stands in the store, for whoever reads it there.
     let stored = try bench.store.readBlocking { try SyncsSoup.find(.id(id), in: $0) }
     #expect(stored?.status == .stopped)
+    #expect(try bench.store.query(column).elementsEqual(#"[["STOPPED"]]"#.utf8))
     #expect(try await bench.manager.reSync(.id(id)).status == .done)
     await bench.close()
   }

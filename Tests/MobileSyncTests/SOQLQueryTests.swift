@@ -2,6 +2,7 @@ import JSON
 import Testing
 
 @testable import MobileSync
+@testable import Salesforce
 
 /// Rows D9 and D11–D14 of the acceptance list.
 @Suite struct SOQLQueryTests {

@@ -1,6 +1,7 @@
 import Testing
 
 @testable import MobileSync
+@testable import Salesforce
 
 /// Rows D13 and D15 of the acceptance list.
 @Suite struct SOQLTokenizerTests {

@@ -5,6 +5,7 @@ import Synchronization
 import TestSupport
 
 @testable import MobileSync
+@testable import Salesforce
 
 /// A store with a manager for a scripted server.
 final class ScriptedStore: Sendable {

@@ -7,6 +7,7 @@ import Synchronization
 import TestSupport
 
 @testable import MobileSync
+@testable import Salesforce
 
 /// A pretend org, a store and a manager between them.
 final class SyncBench: Sendable {

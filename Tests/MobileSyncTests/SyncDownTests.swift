@@ -6,6 +6,7 @@ import TestSupport
 import Testing
 
 @testable import MobileSync
+@testable import Salesforce
 
 /// Rows D1–D3 and D10 of the acceptance list, against the pretend org.
 @Suite struct SyncDownTests {

@@ -3,6 +3,7 @@ import SmartStore
 import Testing
 
 @testable import MobileSync
+@testable import Salesforce
 
 /// Rows S1, S3–S8, S10–S12, S14 and J4 of the acceptance list.
 @Suite struct SyncManagerTests {

@@ -4,6 +4,7 @@ import SmartStore
 import Testing
 
 @testable import MobileSync
+@testable import Salesforce
 
 /// Rows U1–U18 of the acceptance list, for each of the targets that send record by record or together.
 @Suite struct SyncUpTests {

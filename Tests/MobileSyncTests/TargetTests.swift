@@ -5,6 +5,7 @@ import TestSupport
 import Testing
 
 @testable import MobileSync
+@testable import Salesforce
 
 /// Rows D5–D8 and G3 of the acceptance list: targets that ask otherwise than with a query of the script's.
 @Suite struct SimpleTargetTests {
@@ -231,7 +232,7 @@ import Testing
       (["type": "cache"], "Wrong target type: cache"),
     ] as [(JSONObject, String)])
   func make_wrongTarget_namesTheKey(target: JSONObject, message: String) {
-    #expect(throws: SyncError(.invalidTarget, message)) { try TargetRegistry.down(target) }
+    #expect(throws: SyncError(.invalidTarget, message)) { try TargetRegistry.salesforce.down(target) }
   }
 
   /// `coundIdsPerSoql` is how one of the model's platforms spells it.
@@ -239,9 +240,9 @@ import Testing
   func make_refresh_takesBothSpellingsAndCaps(key: String, count: Int) throws {
     var json = refresh()
     json[key] = .integer(Int64(count))
-    let stored = try TargetRegistry.down(json).json
+    let stored = try TargetRegistry.salesforce.down(json).json
     #expect(stored["countIdsPerSoql"] == .integer(Int64(min(500, count))) && stored["coundIdsPerSoql"] == nil)
-    #expect(try TargetRegistry.down(stored).json == stored)
+    #expect(try TargetRegistry.salesforce.down(stored).json == stored)
   }
 }
 

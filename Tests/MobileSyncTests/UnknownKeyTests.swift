@@ -2,6 +2,7 @@ import JSON
 import Testing
 
 @testable import MobileSync
+@testable import Salesforce
 
 /// A key that is misspelled is an error, since what it was meant to say would not be done.
 @Suite struct UnknownKeyTests {
@@ -11,7 +12,7 @@ import Testing
     _ type: SyncType, _ target: JSONObject, _ options: JSONObject? = ["fieldlist": ["Name"]]
   ) -> SyncError? {
     do {
-      _ = try SyncState(defining: type, target: target, options: options, soupName: "s", name: nil)
+      _ = try SyncState(defining: type, target: target, options: options, soupName: "s", name: nil, targets: .salesforce)
       return nil
     } catch {
       return error
@@ -85,8 +86,9 @@ import Testing
     ] as [(SyncType, JSONObject)])
   func define_keysOfTheModel_areTaken(type: SyncType, target: JSONObject) throws {
     let options: JSONObject = ["fieldlist": ["Name"]]
-    let state = try SyncState(defining: type, target: target, options: options, soupName: "s", name: nil)
-    let again = try SyncState(defining: type, target: state.target, options: state.options.json, soupName: "s", name: nil)
+    let state = try SyncState(defining: type, target: target, options: options, soupName: "s", name: nil, targets: .salesforce)
+    let again = try SyncState(
+      defining: type, target: state.target, options: state.options.json, soupName: "s", name: nil, targets: .salesforce)
     #expect(again == state)
   }
 

@@ -3,6 +3,7 @@ import RestClient
 import Testing
 
 @testable import MobileSync
+@testable import Salesforce
 
 @Suite struct SyncDownProgressTests {
   private func progress(max: Int64, covered: Int64, ended: Bool = true, sorted: Bool = true) -> SyncDownProgress {
@@ -50,6 +51,19 @@ import Testing
     let next = progress(max: run.maxTimeStamp, covered: run.covered, ended: false)
     #expect(next.since == 949_999)
     #expect(run.maxTimeStamp == 1_000_000)
+  }
+
+  /// The next run asks for it again, and not for what came before it.
+  @Test func reSync_recordLeftOut_isAskedForAgain() {
+    var run = progress(max: 1000, covered: 1000)
+    run.started(serverTime: 10_000_000, allowance: 60_000, latestModification: 5000)
+    run.left(stamp: 3000)
+    run.stored(latestModification: 5000, isLastPage: false)
+    #expect(run.since == 2999 && run.maxTimeStamp == 5000)
+    run.stored(latestModification: 9000, isLastPage: true)
+    #expect(run.since == 2999 && run.mayBeKnown(stamp: 5000))
+    run.left(stamp: 2000)
+    #expect(run.since == 1999)
   }
 
   @Test func stored_notSorted_movesTheStampsAtTheEndOnly() {
@@ -135,7 +149,7 @@ import Testing
     #"{"iOSImpl":"SFCollectionSyncUpTarget"}"#,
   ])
   func up_defaults_areTheCollectionTarget(json: String) throws {
-    let target = try TargetRegistry.up(try #require(try JSONValue(parsing: json).objectValue))
+    let target = try TargetRegistry.salesforce.up(try #require(try JSONValue(parsing: json).objectValue))
     #expect(target is CollectionSyncUpTarget && target.settings.maxBatchSize == 200)
   }
 
@@ -146,15 +160,17 @@ import Testing
       (["type": "batch", "maxBatchSize": 12], 12), (["type": "plain", "maxBatchSize": 9], 1),
     ] as [(JSONObject, Int)])
   func up_batchSize_isCappedAndStored(json: JSONObject, size: Int) throws {
-    let settings = try TargetRegistry.up(json).settings
+    let settings = try TargetRegistry.salesforce.up(json).settings
     #expect(settings.maxBatchSize == size && settings.json["maxBatchSize"] == .integer(Int64(size)))
-    #expect(try TargetRegistry.up(settings.json).settings.json == settings.json)
+    #expect(try TargetRegistry.salesforce.up(settings.json).settings.json == settings.json)
   }
 
   @Test(arguments: ["collection", "batch", "plain"])
   func up_batchSizeOfZero_isRefused(type: String) {
     let message = "sync up target: 'maxBatchSize' must be a positive integer, got 0"
-    #expect(throws: SyncError(.invalidTarget, message)) { try TargetRegistry.up(["type": .string(type), "maxBatchSize": 0]) }
+    #expect(throws: SyncError(.invalidTarget, message)) {
+      try TargetRegistry.salesforce.up(["type": .string(type), "maxBatchSize": 0])
+    }
   }
 
   @Test(
@@ -166,9 +182,9 @@ import Testing
       (["type": "rest", "androidImpl": "com.my.Own", "luaImpl": "m"], "CustomSyncUpTarget"),
     ] as [(JSONObject, String)])
   func up_typesAndClassNames_giveTheirTarget(json: JSONObject, name: String) throws {
-    let target = try TargetRegistry.up(json)
+    let target = try TargetRegistry.salesforce.up(json)
     #expect("\(type(of: target))" == name)
-    #expect(try "\(type(of: TargetRegistry.up(target.settings.json)))" == name)
+    #expect(try "\(type(of: TargetRegistry.salesforce.up(target.settings.json)))" == name)
   }
 
   @Test func up_unknownType_isRefused() {
@@ -176,15 +192,15 @@ import Testing
       throws: SyncError(
         .invalidTarget, "unknown sync up target type: 'carrier pigeon'; known: plain, collection, batch, parent_children, custom")
     ) {
-      try TargetRegistry.up(["type": "carrier pigeon"])
+      try TargetRegistry.salesforce.up(["type": "carrier pigeon"])
     }
-    #expect(throws: SyncError.self) { try TargetRegistry.up(["androidImpl": "com.acme.Custom"]) }
+    #expect(throws: SyncError.self) { try TargetRegistry.salesforce.up(["androidImpl": "com.acme.Custom"]) }
   }
 
   @Test(arguments: ["{}", #"{"type":"soqll"}"#, #"{"type":7}"#, #"{"type":"cache"}"#])
   func down_unknownType_isRefused(json: String) throws {
     let object = try #require(try JSONValue(parsing: json).objectValue)
-    #expect(throws: SyncError.self) { try TargetRegistry.down(object) }
+    #expect(throws: SyncError.self) { try TargetRegistry.salesforce.down(object) }
   }
 
   @Test func options_defaultsAndErrors() throws {

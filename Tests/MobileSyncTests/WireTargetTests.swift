@@ -5,6 +5,7 @@ import SmartStore
 import Testing
 
 @testable import MobileSync
+@testable import Salesforce
 
 /// Rows D6, L2, G3, P4–P9 and B1–B4 of the acceptance list once more, against the pretend org.
 @Suite struct WireTargetTests {

@@ -1,6 +1,8 @@
 import RestClient
 import Testing
 
+@testable import Salesforce
+
 @Suite struct EncodingTests {
   @Test(arguments: [
     ("abcXYZ019-._~", "abcXYZ019-._~"),

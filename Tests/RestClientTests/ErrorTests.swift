@@ -3,7 +3,9 @@ import RestClient
 import TestSupport
 import Testing
 
-@Suite(.timeLimit(.minutes(10))) struct ErrorTests {
+@testable import Salesforce
+
+@Suite(.timeLimit(.minutes(60))) struct ErrorTests {
   private let get = RestRequest(.GET, "/services/data/v66.0/query")
   private let page = "<html><head><title>Maintenance</title></head><body>\u{e9} &amp; so on</body></html>"
 

@@ -5,6 +5,8 @@ import RestClient
 import Synchronization
 import TestSupport
 
+@testable import Salesforce
+
 /// A retry environment without a clock: it notes the waits and returns at once.
 final class RecordedWaits: Sendable {
   private let waits = Mutex<[Double]>([])

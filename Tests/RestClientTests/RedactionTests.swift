@@ -3,7 +3,9 @@ import RestClient
 import TestSupport
 import Testing
 
-@Suite(.timeLimit(.minutes(10))) struct RedactionTests {
+@testable import Salesforce
+
+@Suite(.timeLimit(.minutes(60))) struct RedactionTests {
   private let secrets = ["SECRET-access", "SECRET-refresh", "SECRET-client", "SECRET-password"]
 
   private func everyForm(of value: some Any) -> String {

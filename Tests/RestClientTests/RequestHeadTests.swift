@@ -3,8 +3,10 @@ import RestClient
 import TestSupport
 import Testing
 
+@testable import Salesforce
+
 /// URLs and headers that the HTTP library must not see.
-@Suite(.timeLimit(.minutes(10))) struct RequestHeadTests {
+@Suite(.timeLimit(.minutes(60))) struct RequestHeadTests {
   /// Bytes of the value, and whether the request has a body: with one the library ended the process from 64 KB on.
   @Test(arguments: [(48 * 1024, true), (65_300, true), (66_000, true), (66_000, false), (5_000_000, true)])
   func send_urlOrHeadersTooLong_isRequestTooLarge(length: Int, hasBody: Bool) async throws {

@@ -2,8 +2,10 @@ import RestClient
 import TestSupport
 import Testing
 
+@testable import Salesforce
+
 /// What a client for strangers keeps from them.
-@Suite(.timeLimit(.minutes(10))) struct RestrictedClientTests {
+@Suite(.timeLimit(.minutes(60))) struct RestrictedClientTests {
   private func send(_ request: RestRequest, to server: ScriptedServer, token: String = "token+0123456789") async throws
     -> RestResponse
   {

@@ -2,7 +2,9 @@ import RestClient
 import TestSupport
 import Testing
 
-@Suite(.timeLimit(.minutes(10))) struct RetryTests {
+@testable import Salesforce
+
+@Suite(.timeLimit(.minutes(60))) struct RetryTests {
   private let get = RestRequest(.GET, "/x")
   private let post = RestRequest(.POST, "/x", body: Array("{}".utf8))
   private let busy = ScriptedAnswer.restError(503, "SERVER_UNAVAILABLE", "busy")

@@ -4,7 +4,9 @@ import Synchronization
 import TestSupport
 import Testing
 
-@Suite(.timeLimit(.minutes(10))) struct SessionTests {
+@testable import Salesforce
+
+@Suite(.timeLimit(.minutes(60))) struct SessionTests {
   private let get = RestRequest(.GET, "/services/data/v66.0/limits")
 
   @Test func signIn_eachGrant_sendsItsForm() async throws {

@@ -3,7 +3,9 @@ import RestClient
 import TestSupport
 import Testing
 
-@Suite(.timeLimit(.minutes(10))) struct TransportTests {
+@testable import Salesforce
+
+@Suite(.timeLimit(.minutes(60))) struct TransportTests {
   private let get = RestRequest(.GET, "/services/data/v66.0/x")
 
   @Test func send_wholeAnswer_givesBytesAndPadding() async throws {

@@ -228,7 +228,7 @@ struct AlterTests {
     try store.alterSoup("s", indexSpecs: [.string("Id"), .string("Name")], reIndexData: false)
     let error = failure {
       _ = try store.writeBlocking(.pulled) {
-        try $0.storeRecords(page, in: "s", matchedBy: "Id", overlay: [:], keepDirty: false, owner: 1)
+        try $0.storeRecords(page, in: "s", PageStorage(idPath: "Id", members: [:], keepDirty: false, owner: 1))
       }
     }
     #expect(error?.code == .invalidIndexSpec)

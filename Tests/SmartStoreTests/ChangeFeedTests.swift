@@ -259,7 +259,7 @@ struct ChangeFeedTests {
     defer { other.close() }
     let observer = try listener.observe(store.store, "s")
     try other.upsert("[{}]", into: "s")
-    #expect(listener.signal.wait(timeout: .now() + 300) == .success)
+    #expect(listener.signal.wait(timeout: .now() + 900) == .success)
     #expect(observer.take() == [change(all: true)])
     try store.store.upsert("[{}]", into: "s")
     #expect(observer.take() == [change(created: [2])], "one's own writes are not another's")

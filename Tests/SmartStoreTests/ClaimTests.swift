@@ -65,6 +65,24 @@ struct ClaimTests {
     #expect(try temporary.store.readBlocking { try $0.echoes(in: "s", idPath: "Id") } == ["b": 2])
   }
 
+  /// Only what a sync down has brought can come again; the note goes with the next end of one.
+  @Test func removeUploaded_entryOfASync_isNotedUntilADownEnds() throws {
+    let temporary = try soup(), store = temporary.store
+    try store.sync(#"[{"Id":"x"}]"#, into: "s")
+    let id = try #require(try store.readBlocking { try $0.entryIds(in: "s", where: "Id", equals: .text("x")) }.first)
+    let mark = try store.readBlocking { try $0.uploadMark() }
+    try store.writeBlocking(.synced) { transaction in
+      try transaction.removeUploaded(1, externalId: "a", from: "s")
+      try transaction.removeUploaded(id, externalId: "x", from: "s")
+      try transaction.expectEchoes([2], in: "s")
+    }
+    let since = { (mark: Int64) in try store.readBlocking { try $0.uploads(in: "s", idPath: "Id", since: mark) } }
+    #expect(try since(mark) == ["x": id, "b": 2])
+    #expect(try since(try store.readBlocking { try $0.uploadMark() }).isEmpty)
+    try store.writeBlocking(.synced) { try $0.forgetStaleEchoes(in: "s") }
+    #expect(try since(mark) == ["b": 2])
+  }
+
   @Test func arrivals_noCreateIsLeft_areForgotten() throws {
     let temporary = try soup(), store = temporary.store
     _ = try claim([upload(1, .create)], temporary, isLive: true)

@@ -145,10 +145,10 @@ struct ConcurrencyTests {
 
   @Test func process_identity_tellsTheDead() throws {
     let here = ProcessIdentity.current
-    #expect(!here.isDead)
+    #expect(here.liveness() == .running && here.liveness(in: "pid:[1]") == .unknown)
     #expect(ProcessIdentity(text: here.text) == here)
-    #expect(ProcessIdentity(bootId: here.bootId, pid: here.pid, startTicks: here.startTicks + 1).isDead)
-    #expect(!ProcessIdentity(bootId: "another-boot", pid: 1, startTicks: 1).isDead)
+    #expect(ProcessIdentity(bootId: here.bootId, pid: here.pid, startTicks: here.startTicks + 1).liveness() == .dead)
+    #expect(ProcessIdentity(bootId: "another-boot", pid: 1, startTicks: 1).liveness() == .unknown)
     for text in ["", "a:b", "a:b:c", "a:1:-1", "a:1:2:3"] { #expect(ProcessIdentity(text: text) == nil, "\(text)") }
   }
 }

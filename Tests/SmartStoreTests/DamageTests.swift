@@ -76,6 +76,17 @@ struct DamageTests {
     #expect(place.reports.withLock { $0.count } == 1)
   }
 
+  /// "Nothing to do" would hide that the store's contents are lost.
+  @Test func changeKey_ofAnEmptiedFile_saysWhatOpeningItSays() throws {
+    let place = try Recovering(), path = place.store + "/store.sqlite"
+    try FileSystem.makeDirectory(place.store)
+    try FileSystem.write([], to: path)
+    let error = failure { _ = try KeyChange(path: path, from: nil, to: nil).openSource() }
+    #expect(error?.code == .notADatabase)
+    #expect(error?.message.contains("\(path) is empty") == true)
+    #expect(FileSystem.read(path) == [])
+  }
+
   @Test func open_logWithoutItsFile_isDamage() throws {
     let place = try Recovering(), path = place.store + "/store.sqlite"
     try FileSystem.makeDirectory(place.store)

@@ -52,8 +52,9 @@ extension Store {
     try writeBlocking(.pulled) { transaction in
       let plan = try transaction.pagePlan(soup: soup, idPath: idPath, ownedKeys: ownedKeys ?? (overlay.keys + removing))
       return try transaction.storeRecords(
-        try plan.scan(ByteArrayPage(Array(records.utf8)), recordsKey: nil), in: soup, matchedBy: idPath, overlay: overlay,
-        removing: removing, keepDirty: keepDirty, owner: owner, expectedTotal: total)
+        try plan.scan(ByteArrayPage(Array(records.utf8)), recordsKey: nil), in: soup,
+        PageStorage(
+          idPath: idPath, members: overlay, dropped: removing, keepDirty: keepDirty, owner: owner, expectedTotal: total))
     }
   }
 

@@ -18,7 +18,7 @@ struct ProjectionTests {
     (#"{"a":[{},1]}"#, "a.b", nil), (#"{"a":"text"}"#, "a.b", nil), (#"{"a.b":1}"#, "a.b", nil), (#"{"a":1}"#, "", #"{"a":1}"#),
   ])
   func project_path_followsObjectsAndArrays(_ entry: String, _ path: String, _ result: String?) throws {
-    #expect(Projection.project(try JSONValue(parsing: entry), path)?.text == result)
+    #expect(SoupPath.project(try JSONValue(parsing: entry), path)?.text == result)
   }
 
   /// A value with its columns under string, integer, floating and json1 indexes.

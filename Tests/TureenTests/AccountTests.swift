@@ -5,6 +5,8 @@ import TestSupport
 import Testing
 import Tureen
 
+@testable import Salesforce
+
 /// `com.salesforce.oauth`, `com.salesforce.sfaccountmanager` and the features of `sdkinfo`, from scripts.
 @Suite struct AccountTests {
   /// Runs `body` as a task; what it returns is noted as `result`.

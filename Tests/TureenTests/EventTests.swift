@@ -106,7 +106,7 @@ import Testing
     let hosts = Box()
     let host = runner.makeHost { settings in
       settings.services["host"] = { action, _ in
-        if action == "pause" { return .bool(hosts.host?.pause(stoppingSyncs: true, timeoutMs: 60_000) ?? false) }
+        if action == "pause" { return .bool(hosts.host?.pause(stoppingSyncs: true, timeoutMs: 900_000) ?? false) }
         hosts.host?.resume()
         return "OK"
       }

@@ -4,6 +4,7 @@ import LuaBridge
 import TestSupport
 import Testing
 
+@testable import Salesforce
 @testable import Tureen
 
 /// Homes and files with secrets that are not their owner's alone.

@@ -4,6 +4,7 @@ import LuaBridge
 import TestSupport
 import Testing
 
+@testable import Salesforce
 @testable import Tureen
 
 /// What scripts of strangers reach through the host.

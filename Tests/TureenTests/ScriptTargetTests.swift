@@ -201,4 +201,32 @@ import Tureen
     #expect(runner.noted("asked") == [3] && runner.noted("update") == ["s1"])
     #expect(runner.noted("end") == [[1, 2]])
   }
+
+  /// The date behind the result is that of the own upload; without it the next edit would be in conflict with it.
+  @Test(arguments: [true, false])
+  func syncUp_updateGivesItsDate_nextEditGoesUp(givesDate: Bool) async throws {
+    let runner = try await run(
+      Self.sink + """
+        local server = "2019-01-01T00:00:00.000+0000"
+        local made = entry("s1", "a", "__locally_updated__")
+        made.LastModifiedDate = "2020-01-01T00:00:00.000+0000"
+        tureen.await(smartstore.upsertSoupEntries, "things", { made })
+        mobilesync.registerTarget("my.sink", {
+          updateOnServer = function()
+            server = "2030-01-01T00:00:00.000+0000"
+            return true\(givesDate ? ", server" : "")
+          end,
+          fetchLastModifiedDates = function() return { server } end,
+        })
+        UP.mergeMode = "LEAVE_IF_CHANGED"
+        for n = 1, 2 do
+          local edited = all()[1]
+          edited.LastName, edited.__local__, edited.__locally_updated__ = "edit " .. n, true, true
+          tureen.await(smartstore.upsertSoupEntries, "things", { edited })
+          local sync = tureen.await(mobilesync.syncUp, { type = "custom", luaImpl = "my.sink" }, "things", UP)
+          note("end", { sync.succeeded, sync.conflicting })
+        end
+        """)
+    #expect(runner.noted("end") == [[1, 0], givesDate ? [1, 0] : [0, 1]])
+  }
 }

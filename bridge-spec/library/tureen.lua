@@ -553,8 +553,8 @@ function logger.sanitizeUrlParamsForLogging(url, names) end
 ---@field startFetch (fun(target: table, maxTimeStamp: integer): table[]?, {totalSize: integer?, more: any}?)?
 ---@field continueFetch (fun(target: table, more: any): table[]?, {totalSize: integer?, more: any}?)?
 ---@field remoteIds (fun(target: table, localIds: string[]): string[])?
----@field createOnServer (fun(target: table, record: table, fields: table): string?, any)?  the id, or nil and why not
----@field updateOnServer (fun(target: table, record: table, fields: table): boolean|integer?, any)?
+---@field createOnServer (fun(target: table, record: table, fields: table): string?, any)?  the id, and the record's time stamp where the server tells it; or nil and why not
+---@field updateOnServer (fun(target: table, record: table, fields: table): boolean|integer?, any)?  true, and the record's new time stamp: without it the next edit of the record is taken for a conflict where dates are compared; or false and why not
 ---@field deleteOnServer (fun(target: table, record: table): boolean|integer?, any)?  the same; 404 says that it is gone
 ---@field fetchLastModifiedDates (fun(target: table, records: table[]): (string|false|nil)[])?  false: deleted, nil: not known; asked for up to 25 records at a time, before these are sent
 ---@field fetchFromServer (fun(target: table, records: table[], fields: string[]): (table|false|nil)[])?  what the server has of records that it changed; false: deleted, nil: not known

@@ -95,7 +95,8 @@ int tureen_poll(tureen *t, int timeout_ms);
  *
  * arguments  JSON object; NULL for none. `isGlobalStore` and `storeName` in it choose the store. Calls of one store are carried
  *            out in the order they were made.
- * answer     NULL when nobody wants to know.
+ * answer     NULL: without a callback. Listeners of uncaughtError then hear of a failure, as does the log; not of a call that
+ *            was given up with tureen_cancel, or that the host's close has ended.
  * error      NULL, or gets a text for tureen_text_free when the call is refused.
  * Sync targets of type "custom" and the sync option "resolver" name functions of Lua scripts. There is none here, so such a sync
  * fails with sync/customTarget, or at its first conflict with sync/resolver; without "resolver" conflicts are kept, for
@@ -114,8 +115,9 @@ int tureen_cancel(tureen *t, int64_t call);
 /* How many calls will still be answered; observers (pgObserve) that are open count. TUREEN_CLOSED, TUREEN_MISUSE. */
 int64_t tureen_pending(tureen *t);
 
-/* Calls `listener` for each event of that name: sync, online, offline, pause, resume or salesforceSessionRefresh; see
- * bridge-spec/events. A sync's event comes after the answer it belongs to; where an event has no detail, json is null.
+/* Calls `listener` for each event of that name: sync, online, offline, pause, resume, salesforceSessionRefresh or
+ * uncaughtError; see bridge-spec/events. A sync's event comes after the answer it belongs to; where an event has no detail, json
+ * is null.
  * Listeners are called in the order they were added; one added while an event is told waits for the next.
  * Returns a number above 0 for tureen_unlisten; TUREEN_MISUSE (a NULL, another name), TUREEN_CLOSED, TUREEN_NO_MEMORY. */
 int64_t tureen_listen(tureen *t, const char *event, tureen_on_event listener, void *user);

@@ -50,7 +50,7 @@ extension StoreTransaction {
     _ = try replace(id, with: entry, in: soup)
     try forgetConflict(of: id, in: soup)
     if settling.server == .unknown { try forgetBase(of: id, in: soup) }
-    guard entry[LocalField.local]?.boolValue == true, let base = settling.nextBase else { return }
+    guard entry.hasFlag(LocalField.local), let base = settling.nextBase else { return }
     try setBase(of: id, in: soup, to: base.serialized())
   }
 
@@ -99,7 +99,7 @@ struct ConflictSettling: Sendable {
     for (key, value) in given where !RecordMerge.isBookkeeping(key, fields) { entry[key] = value }
     entry[LocalField.deleted] = false
     entry[LocalField.local] = true
-    if entry[LocalField.created]?.boolValue != true { entry[LocalField.updated] = true }
+    if !entry.hasFlag(LocalField.created) { entry[LocalField.updated] = true }
     guard let record = server.record else { return entry }
     let rest = RecordMerge(base: nextBase, local: entry, server: record, fields: fields)
     return rest.isSettled ? RecordMerge.cleaned(entry) : entry

@@ -38,9 +38,9 @@ struct Reconciler: Sendable {
 
   /// - Returns: nil when the entry is gone or has no local changes any more.
   func reconcile(_ met: Encounter, in transaction: StoreTransaction) throws -> Reconciliation? {
-    guard let local = try transaction.entry(met.entryId, in: met.soup)?.object(), local[LocalField.local]?.boolValue == true
+    guard let local = try transaction.entry(met.entryId, in: met.soup)?.object(), local.hasFlag(LocalField.local)
     else { return nil }
-    let isDeletedHere = local[LocalField.deleted]?.boolValue == true
+    let isDeletedHere = local.hasFlag(LocalField.deleted)
     if met.isInTheWay { return try note(met, in: transaction) }
     guard let server = met.server.record else {
       // Deleted on both sides: nothing is left to disagree about.

@@ -1,7 +1,7 @@
 import JSON
 
 /// What the server has of a record that was changed here.
-enum ServerVersion: Sendable, Equatable {
+package enum ServerVersion: Sendable, Equatable {
   case record(JSONObject)
   case deleted
   /// It was changed, and what it says could not be read.
@@ -39,7 +39,7 @@ struct RecordMerge: Sendable, Equatable {
     var keys = local.keys
     keys += server.keys.filter { local[$0] == nil }
     for key in keys where !RecordMerge.isBookkeeping(key, fields) { take(key, base, local[key], server[key]) }
-    for key in [fields.id, fields.modificationDate] + RecordMerge.serverOwn {
+    for key in [fields.id, fields.modificationDate] + RecordMerge.serverOwn(fields) {
       if let value = server[key] { merged[key] = value }
     }
   }
@@ -77,12 +77,13 @@ struct RecordMerge: Sendable, Equatable {
 
   // MARK: Fields
 
-  /// Members that the server makes itself.
-  static let serverOwn = ["attributes", "SystemModstamp"]
+  /// Members beside the id and the date that the server makes itself.
+  static func serverOwn(_ fields: TargetFields) -> [String] { [LocalField.attributes] + fields.others }
 
   /// True for members that are no field of a record.
   static func isBookkeeping(_ key: String, _ fields: TargetFields) -> Bool {
-    key == fields.id || key == fields.modificationDate || serverOwn.contains(key) || isLocalOnly(key)
+    key == fields.id || key == fields.modificationDate || key == LocalField.attributes || fields.others.contains(key)
+      || isLocalOnly(key)
   }
 
   /// True for members that store and engine keep, and no server knows.
@@ -123,7 +124,7 @@ struct RecordMerge: Sendable, Equatable {
   }
 
   private static func sameMembers(_ a: JSONObject, _ b: JSONObject) -> Bool {
-    a.allSatisfy { key, value in key == "attributes" || same(value, b[key] ?? .null) }
+    a.allSatisfy { key, value in key == LocalField.attributes || same(value, b[key] ?? .null) }
   }
 
   // MARK: The base

@@ -74,7 +74,7 @@ extension RunRecord {
       state.counts.conflicting -= met.isSkipped ? 1 : 0
       state.counts.skipped -= met.isSkipped ? 1 : 0
       state.counts.stored += met.isSkipped ? 1 : 0
-      return entry?[LocalField.local]?.boolValue == true ? .merged : .settled
+      return entry?.hasFlag(LocalField.local) == true ? .merged : .settled
     }
   }
 }

@@ -41,12 +41,13 @@ extension RunRecord {
       let mine = members.filter { ($0 == .parent) == isParent }
       guard let first = mine.first else { continue }
       let batch = family.batch(first).batch, side = family.side(first), client = environment.client
+      let service = environment.service
       let indices = mine.map { family.batch($0).index }
       let versions = try await ServerVersions(
-        batch: batch, soup: side.soup, store: environment.store,
-        type: { family.type(isParent ? .parent : .child($0)) },
+        batch: batch, soup: side.soup, store: environment.store, service: service,
+        type: { family.type(isParent ? .parent : .child($0)) }, refused: environment.refusedFields,
         fetch: { type, indices, fields in
-          try await ServerVersions.retrieve(
+          try await service.versions(
             type: type, ids: indices.map { batch.serverId($0) ?? "" }, fields: fields, through: client)
         }
       ).find(indices)

@@ -7,15 +7,17 @@ struct ServerVersions {
   let batch: DirtyBatch
   let soup: String
   let store: Store
-  /// The sObject type of a record, by its position in the batch.
+  let service: any SyncService
+  /// The type of a record, by its position in the batch.
   let type: (Int) -> String
+  let refused: RefusedFields
   /// Reads fields of records of one type: one version for each position, in order.
-  let fetch: (_ type: String, _ indices: [Int], _ fields: [String]) async throws -> [ServerVersion]
+  package let fetch: (_ type: String, _ indices: [Int], _ fields: [String]) async throws -> [ServerVersion]
 
   /// - Parameter indices: Positions in the batch.
   /// - Returns: By position; what is missing is not known.
   /// - Throws: `RestError` when the server does not answer. A refusal counts as not knowing.
-  func find(_ indices: [Int]) async throws -> [Int: ServerVersion] {
+  package func find(_ indices: [Int]) async throws -> [Int: ServerVersion] {
     let asked = indices.filter { batch.serverId($0) != nil }
     var found: [Int: ServerVersion] = [:]
     for type in Set(asked.map(type)).sorted() {
@@ -28,20 +30,25 @@ struct ServerVersions {
   private func versions(_ type: String, _ indices: [Int]) async throws -> [ServerVersion] {
     let date = batch.plan.fields.modificationDate
     let sent = (batch.plan.update ?? []).filter { !$0.contains(".") } + [date]
-    let wanted = sent + (try await baseFields(indices)).filter { !sent.contains($0) }
+    let more = try await baseFields(indices).filter { !sent.contains($0) }
     do {
-      return try await fetch(type, indices, wanted)
-    } catch let error as RestError where error.serverCode == "INVALID_FIELD" && wanted.count > sent.count {
-      // Somebody kept a field of their own in clean entries.
-      return try await refusable { try await fetch(type, indices, sent) } ?? indices.map { _ in .unknown }
+      for _ in 0..<ServerVersions.tries {
+        let known = refused.known(more, of: type)
+        do {
+          return try await fetch(type, indices, sent + known)
+        } catch let error as RestError where service.fault(of: error) == .unknownField && !known.isEmpty {
+          // Somebody kept a field of their own in clean entries.
+          refused.note(error, known.map { ($0, type) })
+        }
+      }
+      return try await fetch(type, indices, sent)
     } catch let error as RestError where ServerVersions.isRefusal(error) {
       return indices.map { _ in .unknown }
     }
   }
 
-  private func refusable(_ body: () async throws -> [ServerVersion]) async throws -> [ServerVersion]? {
-    do { return try await body() } catch let error as RestError where ServerVersions.isRefusal(error) { return nil }
-  }
+  /// An answer may name one field where several are not known.
+  private static let tries = 3
 
   private static func isRefusal(_ error: RestError) -> Bool {
     error.code == .httpStatus && [400, 403, 404].contains(error.status ?? 0)
@@ -60,24 +67,5 @@ struct ServerVersions {
       }
       return names
     }
-  }
-
-  /// The common way: up to 2,000 records in one request.
-  static func retrieve(
-    type: String, ids: [String], fields: [String], through client: any RestClient
-  ) async throws -> [ServerVersion] {
-    var found: [ServerVersion] = []
-    for start in stride(from: 0, to: ids.count, by: CollectionSyncUpTarget.largestRetrieve) {
-      let slice = Array(ids[start..<min(start + CollectionSyncUpTarget.largestRetrieve, ids.count)])
-      let response = try await client.send(client.requests.collectionRetrieve(type: type, ids: slice, fields: fields))
-      guard let items = try response.json().arrayValue, items.count == slice.count else {
-        throw response.invalidBody("expected one element for each of \(slice.count) ids")
-      }
-      found += items.map { item in
-        if item.isNull { return .deleted }
-        return item.objectValue.map { .record($0) } ?? .unknown
-      }
-    }
-    return found
   }
 }

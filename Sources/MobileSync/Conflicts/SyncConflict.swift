@@ -61,7 +61,7 @@ public struct SyncConflict: Sendable, Equatable {
       switch server {
       case .deleted: .deletedThere
       case .unknown: .unknown
-      case .record: local[LocalField.deleted]?.boolValue == true ? .deletedHere : .changed
+      case .record: local.hasFlag(LocalField.deleted) ? .deletedHere : .changed
       }
   }
 

@@ -10,39 +10,48 @@ struct PageStep: Sendable {
   let progress: SyncDownProgress
   let counter: ProgressCounter
   let isLast: Bool
+  /// See ``UploadsMeanwhile``.
+  let uploadMark: Int64
   let now: Int64
 
   /// Writes the page and changes the state accordingly. Whether an entry is dirty is looked at here, in the transaction that
   /// would overwrite it.
-  /// - Returns: The entries that both sides changed.
-  func apply(_ state: inout SyncState, in transaction: StoreTransaction) throws -> [MetConflict] {
-    var conflicts: [MetConflict] = []
+  /// - Returns: The entries that both sides changed, and how far the run has got.
+  func apply(
+    _ state: inout SyncState, in transaction: StoreTransaction
+  ) throws -> (conflicts: [MetConflict], progress: SyncDownProgress) {
+    var conflicts: [MetConflict] = [], progress = progress
     let mergeMode = state.options.mergeMode, keepDirty = mergeMode != .overwrite
     let families = mergeMode == .leaveIfChanged ? try KeptFamilies(on: page, places, in: transaction) : KeptFamilies()
     for (i, part) in page.parts.enumerated() {
       guard let part else { continue }
-      let place = places[i], found = known[i], kept = families.positions(in: i).subtracting(found.unchanged)
+      let place = places[i], found = known[i]
+      let uploads = try UploadsMeanwhile(on: part, place, since: uploadMark, in: transaction)
+      if let stamp = uploads.oldestChange { progress.left(stamp: stamp) }
+      let left = uploads.positions.subtracting(found.unchanged)
+      let kept = families.positions(in: i).subtracting(found.unchanged).subtracting(left)
+      let skipped = found.unchanged.union(kept).union(left)
       var dirty = try dirtyCandidates(kept, of: part, place, transaction)
-      let arrivals = try PossibleArrivals(on: part, place, skipping: found.unchanged.union(kept), in: transaction)
-      let outcome = try transaction.storeRecords(
-        part, in: place.soup, matchedBy: place.fields.id, overlay: LocalField.overlay(syncId: state.id),
-        removing: [LocalField.lastError], keepDirty: keepDirty, owner: state.id,
+      let arrivals = try PossibleArrivals(on: part, place, skipping: skipped, in: transaction)
+      let storage = PageStorage(
+        idPath: place.fields.id, members: LocalField.overlay(syncId: state.id), dropped: [LocalField.lastError],
+        keepDirty: keepDirty, owner: state.id,
         // Only a soup that is alone can be the one that is being loaded.
-        expectedTotal: places.count == 1 ? counter.total : nil, skipping: found.unchanged.union(kept)
-      ) { position, entryId in dirty.append((position, entryId)) }
+        expectedTotal: places.count == 1 ? counter.total : nil, skipping: skipped)
+      let outcome = try transaction.storeRecords(part, in: place.soup, storage) { dirty.append(($0, $1)) }
       try arrivals.note(in: transaction)
       let merged = try reconcile(dirty, of: part, place, &state, transaction, &conflicts)
       guard place.isCounted else { continue }
       state.counts.fetched += part.count - found.count
-      state.counts.stored += max(0, outcome.stored - found.echoes.count) + merged
-      state.counts.skipped += outcome.keptDirty + kept.count - merged
+      state.counts.stored += max(0, outcome.stored - found.echoes.subtracting(left).count) + merged
+      state.counts.skipped += outcome.keptDirty + kept.count + left.subtracting(found.echoes).count - merged
     }
     state.totalSize = counter.total
     state.progress = counter.percent
     state.maxTimeStamp = progress.maxTimeStamp
     state.coveredTimeStamp = progress.covered
     if isLast { try finish(&state, in: transaction) }
-    return conflicts
+    return (conflicts, progress)
   }
 
   /// Entries of records that stay because of their family; which of them are dirty shows when they are looked at.

@@ -14,6 +14,8 @@ struct SyncDownProgress: Equatable, Sendable {
   private var newest: Int64
   /// Nothing is committed any more with a stamp up to here. nil: no answer yet.
   private(set) var horizon: Int64?
+  /// A record of the run with a stamp behind this one was not stored.
+  private var limit = Int64.max
 
   /// - Parameter ended: Whether the previous run reached its end. If not, it may hold only part of its last millisecond.
   init(maxTimeStamp: Int64, covered: Int64, previousRunEnded ended: Bool, isSortedByModification: Bool) {
@@ -46,7 +48,13 @@ struct SyncDownProgress: Equatable, Sendable {
     guard let horizon else { return }
     // Of the page's newest stamp only a part may be on this page.
     let complete = isLastPage ? newest : min(latestModification, newest) - 1
-    covered = max(covered, min(complete, horizon))
+    covered = min(limit, max(covered, min(complete, horizon)))
+  }
+
+  /// Call for a record that was left out and that the next run must ask for again, with its stamp.
+  mutating func left(stamp: Int64) {
+    limit = min(limit, max(TimeStamp.never, stamp - 1))
+    covered = min(covered, limit)
   }
 }
 

@@ -17,6 +17,9 @@ struct SyncDownRun {
   /// Where the run began.
   private let beginning: SyncDownProgress
   private var warnings: [String] = []
+  /// How many uploads had been written back when the first page was asked for. Later pages may be as old: a server may read all
+  /// of a query at once.
+  private var uploadMark = Int64.max
   /// Creates from these soups have no answer yet: what comes down may be what they made.
   private let mayMeetLostCreates: Bool
 
@@ -29,7 +32,7 @@ struct SyncDownRun {
   init(_ record: RunRecord, previousRunEnded: Bool, mayMeetLostCreates: Bool) throws {
     self.record = record
     self.mayMeetLostCreates = mayMeetLostCreates
-    let target = try TargetRegistry.down(record.state.target), state = record.state
+    let target = try record.environment.targets.down(record.state.target), state = record.state
     self.target = target
     places = target.places(state.soupName)
     beginning = SyncDownProgress(
@@ -58,7 +61,7 @@ struct SyncDownRun {
     try await offerLeftConflicts()
     do {
       try await fetchAll(in: context)
-    } catch let error as RestError where error.isExpiredLocator {
+    } catch let error as RestError where environment.service.fault(of: error) == .expiredCursor {
       try await startAgain(error)
       try await fetchAll(in: context)
     }
@@ -66,6 +69,7 @@ struct SyncDownRun {
 
   private mutating func fetchAll(in context: FetchContext) async throws {
     let target = target, since = since
+    uploadMark = try await environment.store.read { try $0.uploadMark() }
     guard var page = try await environment.control.value(of: Task { try await target.start(since: since, in: context) }) else {
       try await announce()
       try await finishEmpty()
@@ -202,9 +206,10 @@ struct SyncDownRun {
     let endsHere = isLast && state.options.resolver == nil && !mayMeetLostCreates
     let step = PageStep(
       page: page, places: places, known: known, progress: progress, counter: counter, isLast: endsHere,
-      now: environment.configuration.now())
-    let conflicts = try await record.save(.pulled) { transaction, state in try step.apply(&state, in: transaction) }
-    try await record.handle(conflicts)
+      uploadMark: uploadMark, now: environment.configuration.now())
+    let done = try await record.save(.pulled) { transaction, state in try step.apply(&state, in: transaction) }
+    progress = done.progress
+    try await record.handle(done.conflicts)
     if isLast, !endsHere {
       if mayMeetLostCreates { try await LostCreates.settle(afterFilling: places.map(\.soup), record) }
       try await finishEmpty()
@@ -217,8 +222,8 @@ struct SyncDownRun {
     progress.stored(latestModification: newestChild, isLastPage: true)
     let end = PageStep(
       page: SyncDownPage(parts: [], totalSize: 0), places: places, known: [], progress: progress, counter: counter,
-      isLast: true, now: environment.configuration.now())
-    try await record.save(.pulled) { transaction, state in try end.apply(&state, in: transaction) }
+      isLast: true, uploadMark: uploadMark, now: environment.configuration.now())
+    _ = try await record.save(.pulled) { transaction, state in try end.apply(&state, in: transaction) }
   }
 }
 

@@ -83,7 +83,7 @@ struct UnchangedRecordFilter: Sendable {
     guard ids.count == 1, let entry = try snapshot.entry(ids[0], in: soup)?.object() else { return }
     let stored = entry[fields.modificationDate]?.stringValue.flatMap { TimeStamp.milliseconds($0) }
     let isStored = stored == candidate.stamp && entry[LocalField.syncId]?.integerValue == syncId
-    if isStored, entry[LocalField.local]?.boolValue == true {
+    if isStored, entry.hasFlag(LocalField.local) {
       found.unchanged.insert(candidate.position)
       return
     }
@@ -98,7 +98,7 @@ struct UnchangedRecordFilter: Sendable {
   /// where the record lives. What the entry never had (the rest of a record created here) says nothing new.
   private func saysNoMore(_ record: JSONObject, than entry: JSONObject) -> Bool {
     record.allSatisfy { key, value in
-      guard key != fields.modificationDate, key != "attributes", key != "SystemModstamp", let mine = entry[key] else {
+      guard key != fields.modificationDate, !RecordMerge.serverOwn(fields).contains(key), let mine = entry[key] else {
         return true
       }
       return LostCreateMatcher.same(mine, value)

@@ -8,9 +8,9 @@ extension GhostRun {
   func noteDeletions(_ place: RecordPlace) async throws {
     let soup = place.soup, plan = DirtyBatch.Plan(fields: place.fields, externalIdField: nil, create: nil, update: nil)
     let dirty = try await store.read { try $0.dirtyEntryIds(in: soup) }
-    for start in stride(from: 0, to: dirty.count, by: CollectionSyncUpTarget.largestRetrieve) {
+    for start in stride(from: 0, to: dirty.count, by: Self.lookedUpAtOnce) {
       try control.check()
-      let ids = dirty[start..<min(start + CollectionSyncUpTarget.largestRetrieve, dirty.count)]
+      let ids = dirty[start..<min(start + Self.lookedUpAtOnce, dirty.count)]
       let batch = try await store.read { try DirtyBatch($0.entries(ids, in: soup), plan: plan) }
       let gone = try await gone(among: own(of: batch), of: batch)
       guard !gone.isEmpty else { continue }
@@ -36,7 +36,7 @@ extension GhostRun {
     for type in Set(own.map(batch.type)).sorted() {
       let asked = own.filter { batch.type($0) == type }
       do {
-        let versions = try await ServerVersions.retrieve(
+        let versions = try await service.versions(
           type: type, ids: asked.map { batch.serverId($0) ?? "" }, fields: [batch.plan.fields.id], through: client)
         gone += zip(asked, versions).filter { $0.1 == .deleted }.map(\.0)
       } catch let error as RestError where error.code == .httpStatus && [400, 404].contains(error.status ?? 0) {

@@ -11,9 +11,9 @@ extension GhostRun {
     for place in places {
       let soup = place.soup, plan = DirtyBatch.Plan(fields: place.fields, externalIdField: nil, create: nil, update: nil)
       let ids = try await store.read { try $0.ownedByMakers(in: soup) }
-      for start in stride(from: 0, to: ids.count, by: CollectionSyncUpTarget.largestRetrieve) {
+      for start in stride(from: 0, to: ids.count, by: Self.lookedUpAtOnce) {
         try control.check()
-        let slice = ids[start..<min(start + CollectionSyncUpTarget.largestRetrieve, ids.count)]
+        let slice = ids[start..<min(start + Self.lookedUpAtOnce, ids.count)]
         let batch = try await store.read { try DirtyBatch($0.entries(slice, in: soup), plan: plan) }
         let gone = try await self.gone(among: (0..<batch.count).filter { batch.serverId($0) != nil }, of: batch)
         let count = try await remove(gone.map { (batch.entryIds[$0], batch.versions[$0]) }, from: soup)

@@ -6,6 +6,7 @@ import SmartStore
 struct GhostRun: Sendable {
   let store: Store
   let client: any RestClient
+  let targets: TargetRegistry
   let control: RunControl
   let configuration: SyncConfiguration
   let state: SyncState
@@ -13,6 +14,7 @@ struct GhostRun: Sendable {
   let onConflicts: @Sendable ([SyncConflict]) -> Void
 
   var places: [RecordPlace] { target.places(state.soupName) }
+  var service: any SyncService { targets.service(of: .syncDown, state.target) }
 
   /// - Returns: How many entries were removed; those that go with a parent are not counted.
   func perform() async throws -> Int {
@@ -128,7 +130,7 @@ struct GhostRun: Sendable {
   private func others(sharing ids: Set<String>, in place: RecordPlace, _ snapshot: StoreSnapshot) throws -> [Other] {
     let downs = try snapshot.entryIds(in: SyncsSoup.name, where: "type", equals: .text(SyncType.syncDown.rawValue))
     return try downs.filter { $0 != state.id }.compactMap { id in
-      guard let state = try SyncsSoup.find(.id(id), in: snapshot), let target = try? TargetRegistry.down(state.target),
+      guard let state = try SyncsSoup.find(.id(id), in: snapshot), let target = try? targets.down(state.target),
         target.hasGhosts
       else { return nil }
       let places = target.places(state.soupName)
@@ -161,6 +163,9 @@ struct GhostRun: Sendable {
     }
     return Set(try snapshot.externalIds(in: child.soup, path: field, ownedBy: nil, dirty: true))
   }
+
+  /// Entries whose records are looked up in one step.
+  static let lookedUpAtOnce = 2000
 
   /// Ghosts removed in one transaction: other writers wait for no longer than some milliseconds.
   private static let removedAtOnce = 1000

@@ -30,7 +30,7 @@ extension SyncManager {
       throw SyncError(
         .wrongSyncType, "Cannot run cleanResyncGhosts:\(reference): wrong type:\(state.type.rawValue)")
     }
-    let target = try TargetRegistry.down(state.target)
+    let target = try targets.down(state.target)
     try reserve(state.id, control)
     let ticket = turns.book(target.places(state.soupName).map(\.soup))
     launch {
@@ -38,8 +38,8 @@ extension SyncManager {
       do {
         try await self.waitTurn(ticket, control)
         let run = GhostRun(
-          store: self.store, client: self.client, control: control, configuration: self.configuration, state: state,
-          target: target, onConflicts: { self.tell($0, onConflict) })
+          store: self.store, client: self.client, targets: self.targets, control: control, configuration: self.configuration,
+          state: state, target: target, onConflicts: { self.tell($0, onConflict) })
         result = .success(try await run.perform())
       } catch {
         result = .failure(control.isStopping ? SyncError(.stopped, "the sync was stopped") : SyncError(wrapping: error))

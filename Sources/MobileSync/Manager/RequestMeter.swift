@@ -7,7 +7,7 @@ final class RequestMeter: Sendable {
     var requests = 0
     var retries = 0
     var bytes = 0
-    /// The last answer's `Sforce-Limit-Info`.
+    /// What the last answer said of the server's limits.
     var limitInfo: String?
   }
 
@@ -24,6 +24,7 @@ final class RequestMeter: Sendable {
 /// The client a run uses: passes everything on, counts it, and reads the server's clock off the answers.
 struct MeteredClient: RestClient {
   let client: any RestClient
+  let service: any SyncService
   let meter: RequestMeter
   let clock: ServerClock
 
@@ -32,7 +33,7 @@ struct MeteredClient: RestClient {
   func send(_ request: RestRequest) async throws -> RestResponse {
     meter.add { $0.requests += 1 }
     let response = try await clock.reading { try await client.send(request) }
-    let limitInfo = response.header("Sforce-Limit-Info")
+    let limitInfo = service.limitInfo(response)
     meter.add { totals in
       totals.bytes += response.body.count
       if let limitInfo { totals.limitInfo = limitInfo }

@@ -4,7 +4,7 @@ import Synchronization
 ///
 /// Stopping is polite: a run ends at its next check point, and what can be abandoned without doubt about the outcome (a
 /// fetch, a place in the queue) is abandoned at once.
-final class RunControl: Sendable {
+package final class RunControl: Sendable {
   private struct State {
     var isStopping = false
     var nextKey = 0

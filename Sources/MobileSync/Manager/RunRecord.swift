@@ -6,10 +6,13 @@ import SmartStore
 struct RunEnvironment: Sendable {
   let store: Store
   let client: MeteredClient
+  let service: any SyncService
+  let targets: TargetRegistry
   let control: RunControl
   let configuration: SyncConfiguration
   let clock: ServerClock
   let owners: UploadOwners
+  let refusedFields = RefusedFields()
   let onUpdate: @Sendable (SyncState) -> Void
   let onConflicts: @Sendable ([SyncConflict]) -> Void
   /// What decides conflicts, by name.

@@ -26,7 +26,8 @@ public struct SyncConfiguration: Sendable {
   public var lateCreateMs: Int64 = 900_000
 
   /// How long a create whose answer was lost is only looked for, ms: the server may still be at work on it. It is sent again when
-  /// it has not appeared by then. Salesforce ends a call after ten minutes. A target's own `lostCreateWaitMs` goes before.
+  /// it has not appeared by then. Ten minutes are the longest that a known
+  /// service gives a call. A target's own `lostCreateWaitMs` goes before.
   public var lostCreateWaitMs: Int64 = 600_000
 
   /// How long a sync stays reserved for this process without a sign of life, ms. Above the longest single request with

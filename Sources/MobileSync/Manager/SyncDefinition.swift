@@ -10,7 +10,8 @@ public struct SyncDefinition: Sendable, Equatable {
 
   /// Checks one entry of a file.
   /// - Throws: ``SyncError``, whose `place` leads from the entry to what is wrong.
-  public init(_ entry: JSONValue) throws(SyncError) {
+  /// - Parameter targets: The kinds there are.
+  public init(_ entry: JSONValue, targets: TargetRegistry) throws(SyncError) {
     guard let members = entry.objectValue else {
       throw SyncError(.invalidArguments, "must be an object, got \(entry.kindName)")
     }
@@ -21,7 +22,8 @@ public struct SyncDefinition: Sendable, Equatable {
     let type = try Self.type(members)
     let target = try Self.object(members, "target"), options = try Self.object(members, "options")
     if type == .syncDown, target == nil { throw SyncError(.invalidArguments, "'target' is missing") }
-    state = try SyncState(defining: type, target: target ?? [:], options: options, soupName: soup, name: name)
+    state = try SyncState(
+      defining: type, target: target ?? [:], options: options, soupName: soup, name: name, targets: targets)
   }
 
   private static func text(_ entry: JSONObject, _ key: String) throws(SyncError) -> String {
@@ -53,21 +55,24 @@ extension SyncState {
   /// - Throws: ``SyncError`` `.invalidTarget`, `.invalidOptions`, `.invalidArguments`, `.noFieldlist`; its `place` begins with
   ///   `target` or `options`.
   init(
-    defining type: SyncType, target: JSONObject, options: JSONObject?, soupName: String, name: String?
+    defining type: SyncType, target: JSONObject, options: JSONObject?, soupName: String, name: String?,
+    targets: TargetRegistry
   ) throws(SyncError) {
     guard !soupName.isEmpty else { throw SyncError(.invalidArguments, "soupName must not be empty") }
     let checked = try SyncError.at(.key("options")) { () throws(SyncError) in try SyncOptions(checking: options) }
     let stored = try SyncError.at(.key("target")) { () throws(SyncError) in
-      try TargetKeys.check(type, target)
-      return try type == .syncDown ? TargetRegistry.down(target).json : Self.storedUp(target, checked)
+      try targets.checkKeys(type, target)
+      return try type == .syncDown ? targets.down(target).json : Self.storedUp(target, checked, targets)
     }
     self.init(type: type, name: name, target: stored, options: checked, soupName: soupName)
   }
 
-  private static func storedUp(_ target: JSONObject, _ options: SyncOptions) throws(SyncError) -> JSONObject {
-    let families = try TargetRegistry.families(target)
+  private static func storedUp(
+    _ target: JSONObject, _ options: SyncOptions, _ targets: TargetRegistry
+  ) throws(SyncError) -> JSONObject {
+    let families = try targets.families(target)
     let lists: UploadSettings
-    if let families { lists = families.parents } else { lists = try TargetRegistry.up(target).settings }
+    if let families { lists = families.parents } else { lists = try targets.up(target).settings }
     guard options.fieldlist != nil || lists.createFieldlist != nil || lists.updateFieldlist != nil else {
       throw SyncError(
         .noFieldlist,

@@ -1,4 +1,3 @@
-import Glibc
 import SmartStore
 import Support
 import Synchronization
@@ -9,7 +8,6 @@ import Synchronization
 /// once and a living one is never robbed; anybody else's lease counts until it expires.
 final class SyncLeases: Sendable {
   private static let living = Mutex((last: 0, serials: Set<Int>()))
-  private static let namespace = readLink("/proc/self/ns/pid")
 
   private let serial: Int
   let owner: String
@@ -20,7 +18,7 @@ final class SyncLeases: Sendable {
       living.serials.insert(living.last)
       return living.last
     }
-    owner = "\(ProcessIdentity.current.text)/\(SyncLeases.namespace)/\(serial)"
+    owner = "\(ProcessIdentity.current.text)/\(ProcessIdentity.currentNamespace)/\(serial)"
   }
 
   deinit {
@@ -56,23 +54,11 @@ final class SyncLeases: Sendable {
       return lease.expiresAt > now
     }
     if process == .current { return SyncLeases.living.withLock { $0.serials.contains(serial) } }
-    // A process id says nothing in another namespace: there only time tells.
-    guard parts[1] == SyncLeases.namespace, isOfThisBoot(parts[0]) else { return lease.expiresAt > now }
-    return !process.isDead
-  }
-
-  private func isOfThisBoot(_ process: Substring) -> Bool {
-    let boot = process.prefix { $0 != ":" }
-    return !boot.isEmpty && boot == ProcessIdentity.current.text.prefix { $0 != ":" }
-  }
-
-  private static func readLink(_ path: String) -> String {
-    var buffer = [UInt8](repeating: 0, count: 128)
-    let count = buffer.withUnsafeMutableBufferPointer { buffer in
-      buffer.baseAddress.map { start in
-        start.withMemoryRebound(to: CChar.self, capacity: buffer.count) { readlink(path, $0, buffer.count) }
-      } ?? 0
+    return switch process.liveness(in: String(parts[1])) {
+    case .running: true
+    case .dead: false
+    // Only time tells.
+    case .unknown: lease.expiresAt > now
     }
-    return count > 0 ? String(decoding: buffer[..<count], as: UTF8.self) : ""
   }
 }

@@ -67,7 +67,7 @@ extension SyncManager {
   }
 
   /// Runs something that blocks, away from the cooperative pool.
-  static func onStartQueue<T: Sendable>(_ body: @escaping @Sendable () throws -> T) async throws -> T {
+  package static func onStartQueue<T: Sendable>(_ body: @escaping @Sendable () throws -> T) async throws -> T {
     try await withCheckedThrowingContinuation { continuation in
       startQueue.async { continuation.resume(with: Result { try body() }) }
     }

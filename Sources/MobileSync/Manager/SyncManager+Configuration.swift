@@ -32,7 +32,7 @@ extension SyncManager {
   }
 
   private func setUp(_ entry: JSONValue, _ fileName: String) throws {
-    var new = try SyncDefinition(entry).state
+    var new = try SyncDefinition(entry, targets: targets).state
     if let existing = try getSyncStatus(.name(new.name ?? "")) {
       if !existing.hasDefinition(of: new) { try redefine(existing.id, as: new, fileName) }
       return

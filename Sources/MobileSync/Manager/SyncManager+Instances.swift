@@ -14,15 +14,17 @@ extension SyncManager {
   ///
   /// - Parameters:
   ///   - client: Used when the manager is made now.
+  ///   - targets: Likewise.
   ///   - configuration: Likewise.
   /// - Throws: `StoreError`.
   /// - Note: A store belongs to one user, so this is the model's one manager for each user and store. Blocks while one is made.
   public static func instance(
-    for store: Store, client: any RestClient, configuration: SyncConfiguration = SyncConfiguration()
+    for store: Store, client: any RestClient, targets: TargetRegistry,
+    configuration: SyncConfiguration = SyncConfiguration()
   ) throws -> SyncManager {
     let key = ObjectIdentifier(store)
     if let manager = existing(key) { return manager }
-    let made = try SyncManager(store: store, client: client, configuration: configuration)
+    let made = try SyncManager(store: store, client: client, targets: targets, configuration: configuration)
     return instances.withLock { instances in
       // Somebody else was quicker.
       if let known = instances[key]?.manager, known.store === store { return known }

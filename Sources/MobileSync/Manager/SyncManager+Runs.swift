@@ -184,12 +184,14 @@ extension SyncManager {
       update(state)
       hub.tell(state)
     }
+    let service = targets.service(of: start.state.type, start.state.target)
     let environment = RunEnvironment(
-      store: store, client: MeteredClient(client: client, meter: meter, clock: clock), control: control,
+      store: store, client: MeteredClient(client: client, service: service, meter: meter, clock: clock), service: service,
+      targets: targets, control: control,
       configuration: configuration, clock: clock, owners: UploadOwners(leases: leases) { self.isRunning($0) },
       onUpdate: listener,
       onConflicts: { [conflict = listeners.conflict] in self.tell($0, conflict) }, resolver: { self.resolver($0) })
-    let soups = SyncManager.soups(of: start.state), ticket = turns.book(soups)
+    let soups = self.soups(of: start.state), ticket = turns.book(soups)
     var state = start.state
     state.isQueued = turns.isWaiting(ticket)
     if state.isQueued { shared.withLock { _ = $0.queued.insert(state.id) } }
@@ -203,17 +205,17 @@ extension SyncManager {
   }
 
   /// The soups that a run of a sync writes to.
-  static func soups(of state: SyncState) -> [String] {
+  func soups(of state: SyncState) -> [String] {
     switch state.type {
-    case .syncDown: return (try? TargetRegistry.down(state.target).places(state.soupName).map(\.soup)) ?? [state.soupName]
+    case .syncDown: return (try? targets.down(state.target).places(state.soupName).map(\.soup)) ?? [state.soupName]
     case .syncUp:
-      let info = (try? TargetRegistry.families(state.target))?.info
+      let info = (try? targets.families(state.target))?.info
       return info.map { [$0.parent.soup, $0.children.soup] } ?? [state.soupName]
     }
   }
 
   /// Starts a task that ``shutdown()`` waits for. Nothing of it is kept once it has ended.
-  func launch(forRunOf id: Int64? = nil, _ work: @escaping @Sendable () async -> Void) {
+  package func launch(forRunOf id: Int64? = nil, _ work: @escaping @Sendable () async -> Void) {
     shared.withLock { shared in
       shared.lastTask += 1
       let number = shared.lastTask
@@ -252,7 +254,7 @@ extension SyncManager {
         var run = try SyncDownRun(record, previousRunEnded: start.previousRunEnded, mayMeetLostCreates: isUnsettled)
         try await run.perform()
       case .syncUp:
-        if let target = try TargetRegistry.families(start.state.target) {
+        if let target = try targets.families(start.state.target) {
           var run = FamilyUpRun(record, target)
           try await run.perform()
         } else {
@@ -265,7 +267,7 @@ extension SyncManager {
     }
     log(record.state)
     turns.leave(ticket)
-    // First free, then told: the listener may start the same sync again.
+    // Release before reporting: the listener may start the same sync again.
     release(start.state.id)
     record.report()
   }

@@ -12,6 +12,7 @@ public final class SyncManager: Sendable {
   public let store: Store
   let client: any RestClient
   let configuration: SyncConfiguration
+  let targets: TargetRegistry
   let leases = SyncLeases()
   let clock: ServerClock
   let turns = SoupTurns()
@@ -48,11 +49,15 @@ public final class SyncManager: Sendable {
   }
 
   /// Prepares the store. Syncs that are RUNNING although nobody runs them become STOPPED: their process died.
+  /// - Parameter targets: The kinds of targets its syncs may have.
   /// - Throws: `StoreError`.
-  public init(store: Store, client: any RestClient, configuration: SyncConfiguration = SyncConfiguration()) throws {
+  public init(
+    store: Store, client: any RestClient, targets: TargetRegistry, configuration: SyncConfiguration = SyncConfiguration()
+  ) throws {
     self.store = store
     self.client = client
     self.configuration = configuration
+    self.targets = targets
     clock = ServerClock(now: configuration.now)
     try recover()
   }
@@ -144,7 +149,7 @@ public final class SyncManager: Sendable {
   func newState(
     _ type: SyncType, _ target: JSONObject, _ options: JSONObject?, _ soupName: String, _ syncName: String?
   ) throws -> SyncState {
-    try SyncState(defining: type, target: target, options: options, soupName: soupName, name: syncName)
+    try SyncState(defining: type, target: target, options: options, soupName: soupName, name: syncName, targets: targets)
   }
 
   func insert(_ state: inout SyncState) throws {

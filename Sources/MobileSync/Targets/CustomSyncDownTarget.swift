@@ -12,8 +12,8 @@ struct CustomSyncDownTarget: SyncDownTarget {
   private let caller: CustomTargetCaller
 
   /// - Throws: ``SyncError`` `.invalidTarget`, naming the key.
-  init(_ json: JSONObject) throws(SyncError) {
-    fields = try TargetFields(json)
+  init(_ json: JSONObject, defaults: TargetFields) throws(SyncError) {
+    fields = try TargetFields(json, defaults: defaults)
     caller = try CustomTargetCaller(json, fields: fields)
     isSortedByModification = json["sortedByModification"]?.boolValue ?? false
     self.json = caller.target

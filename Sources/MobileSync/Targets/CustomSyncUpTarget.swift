@@ -3,19 +3,21 @@ import RestClient
 
 /// Uploads that somebody else sends: a module of a script, or a part of the program around the engine.
 ///
-/// `{"type": "custom", "luaImpl": "module.name"}`. What the implementation lacks is done as by the plain target. A function
-/// that gives an error fails its record; one that raises ends the run.
+/// `{"type": "custom", "luaImpl": "module.name"}`. What the implementation lacks is done one record a request, as the
+/// host's service does it. A function that gives an error fails its record; one that raises ends the run.
 struct CustomSyncUpTarget: SyncUpTarget {
   typealias Function = CustomTargetCall.Function
 
   let settings: UploadSettings
+  private let service: any SyncService
   private let caller: CustomTargetCaller
   /// What the implementation has.
   private var functions: Set<Function> = []
 
   /// - Throws: ``SyncError`` `.invalidTarget`, naming the key.
-  init(_ json: JSONObject) throws(SyncError) {
-    settings = try UploadSettings(json, type: "custom", largestBatch: 1)
+  init(_ json: JSONObject, service: any SyncService) throws(SyncError) {
+    self.service = service
+    settings = try UploadSettings(json, type: "custom", defaults: service.defaultFields, largestBatch: 1)
     caller = CustomTargetCaller(
       implementation: try TargetReader(json: json, label: "custom target").string("luaImpl"), target: settings.json)
   }
@@ -31,7 +33,7 @@ struct CustomSyncUpTarget: SyncUpTarget {
   /// Dates are asked for many records at once, a comparison of its own for each right before it is sent.
   var comparedAhead: Int {
     if functions.contains(.isNewerThanServer) { return 0 }
-    return comparesFields ? PlainSyncUpTarget.comparedAhead : CustomSyncUpTarget.datesAhead
+    return comparesFields ? UploadSettings.comparedAhead : CustomSyncUpTarget.datesAhead
   }
 
   /// Few enough that what they say still holds when the last of them is sent.
@@ -57,7 +59,7 @@ struct CustomSyncUpTarget: SyncUpTarget {
       if functions.contains(function) {
         results.append(try await call(function, upload, batch, context))
       } else {
-        results.append(try await PlainSyncUpTarget.send(upload, of: batch, in: context))
+        results.append(try await service.send(upload, of: batch, in: context))
       }
     }
     return results
@@ -82,15 +84,14 @@ struct CustomSyncUpTarget: SyncUpTarget {
     let answer = try await caller.object(function, arguments, context.control, context.configuration)
     let text = answer["reason"]?.stringValue ?? "\(function.rawValue) of '\(caller.implementation)' refused the record"
     let refused = UploadResult.failure("CUSTOM_TARGET", text)
-    if function == .createOnServer {
-      guard let id = answer["id"]?.stringValue, !id.isEmpty else { return refused }
-      return UploadResult(isSuccess: true, id: id)
-    }
+    var done = UploadResult(isSuccess: true, id: answer["id"]?.stringValue)
+    done.stamp = answer["date"]?.stringValue.flatMap { TimeStamp.milliseconds($0) }
+    if function == .createOnServer { return done.id?.isEmpty ?? true ? refused : done }
     guard let status = answer["status"]?.integerValue.map({ Int(clamping: $0) }) else {
       throw caller.failure(function, "must give a status")
     }
     return (200..<300).contains(status)
-      ? UploadResult(isSuccess: true) : UploadResult(isSuccess: false, error: refused.error, status: status)
+      ? done : UploadResult(isSuccess: false, error: refused.error, status: status)
   }
 
   // MARK: Comparing
@@ -112,7 +113,8 @@ struct CustomSyncUpTarget: SyncUpTarget {
     }
     // What its own functions say is all there is to know about a record.
     guard functions.isDisjoint(with: [.updateOnServer, .deleteOnServer]) else { return indices.map { _ in .unknown } }
-    return try await PlainSyncUpTarget(settings.json).remoteRecords(type: type, indices, of: batch, in: context)
+    return try await context.remoteRecords(
+      type: type, ids: indices.map { batch.serverId($0) ?? "" }, dateField: fields.modificationDate)
   }
 
   func remoteVersions(
@@ -120,8 +122,8 @@ struct CustomSyncUpTarget: SyncUpTarget {
   ) async throws -> [ServerVersion] {
     guard functions.contains(.fetchFromServer) else {
       guard functions.isDisjoint(with: [.updateOnServer, .deleteOnServer]) else { return indices.map { _ in .unknown } }
-      return try await PlainSyncUpTarget(settings.json).remoteVersions(
-        type: type, indices, fields: fields, of: batch, in: context)
+      return try await service.versions(
+        type: type, ids: indices.map { batch.serverId($0) ?? "" }, fields: fields, through: context.client)
     }
     let answer = try await caller.object(
       .fetchFromServer,

@@ -65,7 +65,7 @@ public struct CustomTargetCall: Sendable {
     /// The ids that the server would send now. Argument: `localIds`, the candidates.
     case remoteIds
 
-    /// Which of the functions of uploads there are; what is missing is done as by the plain target. No arguments.
+    /// Which of the functions of uploads there are; what is missing is done by the host's service. No arguments.
     case functions
     /// Creates a record. Arguments: `record`, as it stands in the soup; `fields`, the values to send.
     case createOnServer
@@ -94,9 +94,10 @@ public protocol CustomTargetRunner: Sendable {
   /// - Returns: JSON text of an object. Of a fetch: `records`, an array of objects, left out when there is nothing more;
   ///   `totalSize`, of all pages, when it is known; `more`, anything but null and false when another page follows. Of
   ///   `remoteIds`: `ids`. Of `functions`: `functions`, their names. Of `createOnServer`: `id`, null when it was refused, and
-  ///   then `reason`, a text. Of an update or a delete: `status`, as of HTTP, and `reason`. Of `fetchLastModifiedDates`:
-  ///   `dates`, a time stamp for each record, false for a deleted one, null where it is not known. Of `fetchFromServer`:
-  ///   `records` in the same way. Of `isNewerThanServer`: `newer`.
+  ///   then `reason`, a text. Of an update or a delete: `status`, as of HTTP, and `reason`. Of a create or an update that was
+  ///   made also `date`, the record's time stamp, when the server tells it. Of `fetchLastModifiedDates`: `dates`, a time stamp
+  ///   for each record, false for a deleted one, null where it is not known. Of `fetchFromServer`: `records` in the same way.
+  ///   Of `isNewerThanServer`: `newer`.
   /// - Throws: Anything; the sync then ends FAILED with it. Soon after the task is cancelled.
   func run(_ call: CustomTargetCall) async throws -> [UInt8]
 }

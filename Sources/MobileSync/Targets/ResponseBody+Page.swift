@@ -11,7 +11,7 @@ extension ResponseBody: PageBytes {
 extension PagePlan {
   /// Scans a page of a query or of a search.
   /// - Throws: `RestError` `.invalidBody` when it is no such page: HTML of a gateway, a body that was cut.
-  func scan(_ response: RestResponse, recordsKey: String = "records") throws -> ScannedPage {
+  package func scan(_ response: RestResponse, recordsKey: String = "records") throws -> ScannedPage {
     do {
       let page = try scan(
         response.body, recordsKey: recordsKey, envelopeKeys: [PageEnvelope.totalSize, PageEnvelope.nextPage])
@@ -23,7 +23,7 @@ extension PagePlan {
   }
 
   /// Scans text made here out of an answer: an array of records.
-  func scan(array text: [UInt8], of response: RestResponse) throws -> ScannedPage {
+  package func scan(array text: [UInt8], of response: RestResponse) throws -> ScannedPage {
     do {
       return try scan(ByteArrayPage(text), recordsKey: nil)
     } catch let error as ScanError {
@@ -33,7 +33,7 @@ extension PagePlan {
 }
 
 /// Members of a page beside its records, in the order they are asked for.
-enum PageEnvelope {
-  static let totalSize = "totalSize"
-  static let nextPage = "nextRecordsUrl"
+package enum PageEnvelope {
+  package static let totalSize = "totalSize"
+  package static let nextPage = "nextRecordsUrl"
 }

@@ -5,8 +5,8 @@ import Synchronization
 
 /// Where a sync down gets its records. It fetches; storing and merging belong to the sync. A fresh one is made for each run.
 ///
-/// A new kind is one file beside this one and one line in ``TargetRegistry``.
-protocol SyncDownTarget: Sendable {
+/// A new kind belongs to a ``SyncService``.
+package protocol SyncDownTarget: Sendable {
   /// As stored: normalised, with the names of the id and date fields.
   var json: JSONObject { get }
   /// The id and date fields of its records, unless ``places(_:)`` says otherwise.
@@ -23,7 +23,7 @@ protocol SyncDownTarget: Sendable {
   var hasGhosts: Bool { get }
 
   /// The server's record of deletions, where it tells of every ghost there can be; nil otherwise.
-  var deletions: DeletionFeed? { get }
+  var deletions: (any DeletionFeed)? { get }
 
   /// The soups it fills, the one whose records count most first.
   /// - Parameter soupName: The sync's own soup.
@@ -42,79 +42,95 @@ protocol SyncDownTarget: Sendable {
 }
 
 extension SyncDownTarget {
-  var isSortedByModification: Bool { false }
-  var isIncremental: Bool { false }
-  var announcesCandidates: Bool { false }
-  var isLimited: Bool { false }
-  var hasGhosts: Bool { true }
-  var deletions: DeletionFeed? { nil }
+  package var isSortedByModification: Bool { false }
+  package var isIncremental: Bool { false }
+  package var announcesCandidates: Bool { false }
+  package var isLimited: Bool { false }
+  package var hasGhosts: Bool { true }
+  package var deletions: (any DeletionFeed)? { nil }
 
-  func places(_ soupName: String) -> [RecordPlace] { [RecordPlace(soup: soupName, fields: fields)] }
+  package func places(_ soupName: String) -> [RecordPlace] { [RecordPlace(soup: soupName, fields: fields)] }
 }
 
 /// A soup that a target fills.
-struct RecordPlace: Sendable, Equatable {
-  let soup: String
-  let fields: TargetFields
+package struct RecordPlace: Sendable, Equatable {
+  package let soup: String
+  package let fields: TargetFields
   /// Set for records that go with one of the first place: the field that holds their parent's id. They are not counted, and
   /// with ``MergeMode/leaveIfChanged`` a parent and its children stay or are replaced together.
-  var parentIdField: String?
+  package var parentIdField: String?
 
-  var isCounted: Bool { parentIdField == nil }
+  package init(soup: String, fields: TargetFields, parentIdField: String? = nil) {
+    self.soup = soup
+    self.fields = fields
+    self.parentIdField = parentIdField
+  }
+
+  package var isCounted: Bool { parentIdField == nil }
 }
 
 /// What a target may use while it fetches.
-struct FetchContext: Sendable {
-  let client: any RestClient
-  let store: Store
+package struct FetchContext: Sendable {
+  package let client: any RestClient
+  package let store: Store
   /// Finds the values that the soups index and the engine asks for: one for each place.
-  let plans: [PagePlan]
+  package let plans: [PagePlan]
   /// Checked between the requests of a target that sends several.
-  let control: RunControl
-  let configuration: SyncConfiguration
-  let firstAnswer = FirstAnswer()
+  package let control: RunControl
+  package let configuration: SyncConfiguration
+  package let firstAnswer = FirstAnswer()
 
   /// The first place's.
-  var plan: PagePlan { plans[0] }
+  package var plan: PagePlan { plans[0] }
 }
 
 /// One page as it came, scanned: text and positions, no values.
-struct SyncDownPage: Sendable {
+package struct SyncDownPage: Sendable {
   /// Gets the page behind; nil when there is none after all.
-  typealias Next = @Sendable () async throws -> SyncDownPage?
+  package typealias Next = @Sendable () async throws -> SyncDownPage?
 
   /// The records for each place of the target; nil where this page brings none.
-  let parts: [ScannedPage?]
+  package let parts: [ScannedPage?]
   /// For each record of the second place, the position of its parent on this page.
-  var parents: [Int] = []
+  package var parents: [Int] = []
   /// Of the whole answer, as far as it is known by now.
-  var totalSize: Int
+  package var totalSize: Int
   /// The server's clock when it looked at its data at the latest possible, ms since 1970 UTC.
-  var serverTime: Int64?
+  package var serverTime: Int64?
   /// nil on the last page.
-  var next: Next?
+  package var next: Next?
+
+  package init(
+    parts: [ScannedPage?], parents: [Int] = [], totalSize: Int, serverTime: Int64? = nil, next: Next? = nil
+  ) {
+    self.parts = parts
+    self.parents = parents
+    self.totalSize = totalSize
+    self.serverTime = serverTime
+    self.next = next
+  }
 }
 
 /// An answer and when the server gave it.
-struct TimedResponse: Sendable {
-  let response: RestResponse
+package struct TimedResponse: Sendable {
+  package let response: RestResponse
   /// See ``SyncDownPage/serverTime``.
-  let serverTime: Int64?
+  package let serverTime: Int64?
 }
 
 /// When the server looked at its data for the first answer at the latest possible. Any thread.
-final class FirstAnswer: Sendable {
+package final class FirstAnswer: Sendable {
   private let time = Mutex<Int64?>(nil)
 
   /// ms since 1970 UTC, by the server's clock; nil before an answer, and when the first one had no date.
-  var serverTime: Int64? { time.withLock { $0 == Int64.min ? nil : $0 } }
+  package var serverTime: Int64? { time.withLock { $0 == Int64.min ? nil : $0 } }
 
-  func note(_ serverTime: Int64?) { time.withLock { $0 = $0 ?? serverTime ?? Int64.min } }
+  package func note(_ serverTime: Int64?) { time.withLock { $0 = $0 ?? serverTime ?? Int64.min } }
 }
 
 extension FetchContext {
   /// Sends a request and takes down the server's time: what its `Date` says, less the time that passed.
-  func send(_ request: RestRequest) async throws -> TimedResponse {
+  package func send(_ request: RestRequest) async throws -> TimedResponse {
     try control.check()
     let clock = ContinuousClock()
     let sent = clock.now
@@ -128,5 +144,5 @@ extension FetchContext {
 }
 
 extension Duration {
-  var milliseconds: Int64 { components.seconds * 1000 + components.attoseconds / 1_000_000_000_000_000 }
+  package var milliseconds: Int64 { components.seconds * 1000 + components.attoseconds / 1_000_000_000_000_000 }
 }

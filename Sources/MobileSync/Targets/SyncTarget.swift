@@ -1,22 +1,27 @@
 import JSON
 
 /// What every target names: the fields that hold a record's id and its modification date.
-struct TargetFields: Sendable, Equatable {
-  let id: String
-  let modificationDate: String
+package struct TargetFields: Sendable, Equatable {
+  package let id: String
+  package let modificationDate: String
+  /// Further members that the server sets by itself, with each change: they say nothing about what a record holds.
+  package let others: [String]
 
-  init(id: String, modificationDate: String) {
+  package init(id: String, modificationDate: String, others: [String] = []) {
     self.id = id
     self.modificationDate = modificationDate
+    self.others = others
   }
 
-  init(_ json: JSONObject) throws(SyncError) {
-    id = try TargetFields.name(json, "idFieldName") ?? "Id"
-    modificationDate = try TargetFields.name(json, "modificationDateFieldName") ?? "LastModifiedDate"
+  /// - Parameter defaults: Where the target does not name them.
+  package init(_ json: JSONObject, defaults: TargetFields) throws(SyncError) {
+    id = try TargetFields.name(json, "idFieldName") ?? defaults.id
+    modificationDate = try TargetFields.name(json, "modificationDateFieldName") ?? defaults.modificationDate
+    others = defaults.others
   }
 
   /// A field name; nil when the key is absent or null.
-  static func name(_ json: JSONObject, _ key: String) throws(SyncError) -> String? {
+  package static func name(_ json: JSONObject, _ key: String) throws(SyncError) -> String? {
     guard let value = json[key], !value.isNull else { return nil }
     guard let name = value.stringValue, !name.isEmpty else {
       throw SyncError(.invalidTarget, "target: '\(key)' must be a field name, got \(value.shownKind)").at(.key(key))
@@ -25,14 +30,14 @@ struct TargetFields: Sendable, Equatable {
   }
 
   /// The JSON with both names, as stored targets have them.
-  func written(to json: JSONObject) -> JSONObject {
+  package func written(to json: JSONObject) -> JSONObject {
     var json = json
     write(to: &json)
     return json
   }
 
   /// Writes both names into a target's JSON, as stored targets have them.
-  func write(to json: inout JSONObject) {
+  package func write(to json: inout JSONObject) {
     json["idFieldName"] = .string(id)
     json["modificationDateFieldName"] = .string(modificationDate)
   }
@@ -40,28 +45,33 @@ struct TargetFields: Sendable, Equatable {
 
 extension JSONValue {
   /// For messages: texts are shown, other values named by their kind.
-  var shownKind: String { stringValue.map { "'\($0)'" } ?? kindName }
+  package var shownKind: String { stringValue.map { "'\($0)'" } ?? kindName }
 }
 
 /// Reads the keys of a target's JSON; each error names the target and the key.
-struct TargetReader {
-  let json: JSONObject
+package struct TargetReader {
+  package let json: JSONObject
   /// Such as `mru target`.
-  let label: String
+  package let label: String
+
+  package init(json: JSONObject, label: String) {
+    self.json = json
+    self.label = label
+  }
 
   /// - Throws: ``SyncError`` `.invalidTarget` when the key is missing, empty or no string.
-  func string(_ key: String) throws(SyncError) -> String {
+  package func string(_ key: String) throws(SyncError) -> String {
     guard let text = try optionalString(key), !text.isEmpty else { throw missing(key) }
     return text
   }
 
-  func optionalString(_ key: String) throws(SyncError) -> String? {
+  package func optionalString(_ key: String) throws(SyncError) -> String? {
     guard let value = json[key], !value.isNull else { return nil }
     guard let text = value.stringValue else { throw wrong(key, "a string", value) }
     return text
   }
 
-  func fieldlist(_ key: String) throws(SyncError) -> [String] {
+  package func fieldlist(_ key: String) throws(SyncError) -> [String] {
     let label = label
     guard
       let list = try SyncOptions.fieldlist(
@@ -75,14 +85,14 @@ struct TargetReader {
     return list
   }
 
-  func object(_ key: String) throws(SyncError) -> JSONObject {
+  package func object(_ key: String) throws(SyncError) -> JSONObject {
     guard let value = json[key], !value.isNull else { throw missing(key) }
     guard let object = value.objectValue else { throw wrong(key, "an object", value) }
     return object
   }
 
   /// A positive integer, at most `limit`; `limit` too when the key is absent or null.
-  func count(_ key: String, limit: Int) throws(SyncError) -> Int {
+  package func count(_ key: String, limit: Int) throws(SyncError) -> Int {
     guard let value = json[key], !value.isNull else { return limit }
     guard let count = value.integerValue, count > 0 else {
       throw SyncError(.invalidTarget, "\(label): '\(key)' must be a positive integer, got \(value.text)").at(.key(key))
@@ -90,7 +100,7 @@ struct TargetReader {
     return min(limit, Int(clamping: count))
   }
 
-  func wrong(_ key: String, _ expected: String, _ value: JSONValue) -> SyncError {
+  package func wrong(_ key: String, _ expected: String, _ value: JSONValue) -> SyncError {
     SyncError(.invalidTarget, "\(label): '\(key)' must be \(expected), got \(value.kindName)").at(.key(key))
   }
 
@@ -99,7 +109,7 @@ struct TargetReader {
 
 extension [String] {
   /// The list with these fields behind it, where they are missing.
-  func including(_ fields: String...) -> [String] {
+  package func including(_ fields: String...) -> [String] {
     filter { $0 != LocalField.attributes }
       + fields.filter { field in !contains { $0.lowercased() == field.lowercased() } }
   }

@@ -1,69 +1,112 @@
 import JSON
 
-/// Reads the kind of a target and makes the target. One place knows all kinds.
-enum TargetRegistry {
-  static let downKinds = ["soql", "sosl", "mru", "refresh", "layout", "metadata", "parent_children", "briefcase", "custom"]
-  static let upKinds = ["plain", "collection", "batch", "parent_children", "custom"]
+/// The kinds of targets that the syncs of a host may have, of all its services, and the engine's own: custom ones.
+public struct TargetRegistry: Sendable {
+  /// The first one is what custom targets talk to, where their implementation leaves something to the engine.
+  private let services: [any SyncService]
 
-  static func down(_ json: JSONObject) throws(SyncError) -> any SyncDownTarget {
+  /// - Parameter services: At least one; the first says what a sync up target without a type is.
+  package init(_ services: [any SyncService]) {
+    precondition(!services.isEmpty, "a registry of targets needs a service")
+    self.services = services
+  }
+
+  private static let custom = "custom"
+
+  private var primary: any SyncService { services[0] }
+
+  package var downKinds: [String] { services.flatMap(\.downKinds).map(\.name) + [Self.custom] }
+  package var upKinds: [String] { services.flatMap(\.upKinds).map(\.name) + [Self.custom] }
+
+  // MARK: Making targets
+
+  package func down(_ json: JSONObject) throws(SyncError) -> any SyncDownTarget {
     guard let type = json["type"], !type.isNull else {
       throw SyncError(.invalidTarget, "sync down target: 'type' is missing")
     }
-    switch type.stringValue {
-    case "soql": return try SoqlSyncDownTarget(json)
-    case "sosl": return try SoslSyncDownTarget(json)
-    case "mru": return try MruSyncDownTarget(json)
-    case "refresh": return try RefreshSyncDownTarget(json)
-    case "layout": return try LayoutSyncDownTarget(json)
-    case "metadata": return try MetadataSyncDownTarget(json)
-    case "parent_children": return try ParentChildrenSyncDownTarget(json)
-    case "briefcase": return try BriefcaseSyncDownTarget(json)
-    case "custom": return try CustomSyncDownTarget(json)
-    case "cache": throw SyncError(.invalidTarget, "Wrong target type: cache")
-    default: throw unknown(type, "sync down", downKinds)
+    let word = type.stringValue
+    if word == Self.custom { return try CustomSyncDownTarget(json, defaults: primary.defaultFields) }
+    // The mobile SDKs have it, and it syncs with nothing.
+    if word == "cache" { throw SyncError(.invalidTarget, "Wrong target type: cache") }
+    guard let kind = services.lazy.flatMap(\.downKinds).first(where: { $0.name == word }) else {
+      throw unknown(type, "sync down", downKinds)
     }
+    return try kind.make(json)
   }
 
   /// The target for parents with their children; nil for every other kind.
-  static func families(_ json: JSONObject) throws(SyncError) -> ParentChildrenSyncUpTarget? {
-    try upKind(json) == "parent_children" ? try ParentChildrenSyncUpTarget(json) : nil
+  package func families(_ json: JSONObject) throws(SyncError) -> (any FamilyUpTarget)? {
+    guard case .families(let target) = try made(json) else { return nil }
+    return target
   }
 
   /// A target for the records of one soup.
-  static func up(_ json: JSONObject) throws(SyncError) -> any SyncUpTarget {
-    switch try upKind(json) {
-    case "collection": return try CollectionSyncUpTarget(json)
-    case "batch": return try BatchSyncUpTarget(json)
-    case "plain": return try PlainSyncUpTarget(json)
-    case "custom": return try CustomSyncUpTarget(json)
-    case let kind: throw SyncError(.invalidTarget, "sync up target type '\(kind)' is not one for a single soup")
+  package func up(_ json: JSONObject) throws(SyncError) -> any SyncUpTarget {
+    guard case .records(let target) = try made(json) else {
+      throw SyncError(.invalidTarget, "sync up target type '\(try upKind(json))' is not one for a single soup")
     }
+    return target
   }
 
-  /// The kind by `type`, where `rest` says nothing, else by the class names of the mobile SDKs; the collection target when
+  private func made(_ json: JSONObject) throws(SyncError) -> SyncUpKind.Made {
+    let name = try upKind(json)
+    guard let kind = services.lazy.flatMap(\.upKinds).first(where: { $0.name == name }) else {
+      return .records(try CustomSyncUpTarget(json, service: primary))
+    }
+    return try kind.make(json)
+  }
+
+  /// The service that a sync talks to.
+  package func service(of type: SyncType, _ target: JSONObject) -> any SyncService {
+    let name = type == .syncDown ? target["type"]?.stringValue : try? upKind(target)
+    return services.first { service in
+      type == .syncDown ? service.downKinds.contains { $0.name == name } : service.upKinds.contains { $0.name == name }
+    } ?? primary
+  }
+
+  /// The kind by `type`, where `rest` says nothing, else by the class names of the mobile SDKs; the first service's own when
   /// nothing says otherwise.
-  static func upKind(_ json: JSONObject) throws(SyncError) -> String {
+  package func upKind(_ json: JSONObject) throws(SyncError) -> String {
     let type = json["type"].flatMap { value -> JSONValue? in value.isNull ? Optional.none : value }
     let name = [json["androidImpl"], json["iOSImpl"]].lazy.compactMap { $0?.stringValue }.first { !$0.isEmpty }
     if let type {
       guard let word = type.stringValue, upKinds.contains(word) || word == "rest" else {
         throw unknown(type, "sync up", upKinds)
       }
-      if word != "rest" && word != "custom" { return word }
+      if word != "rest" && word != Self.custom { return word }
     }
     guard let name else {
-      return type?.stringValue == "custom" || json["luaImpl"]?.stringValue != nil ? "custom" : "collection"
+      let isCustom = type?.stringValue == Self.custom || json["luaImpl"]?.stringValue != nil
+      guard !isCustom, let kind = primary.defaultUpKind else { return Self.custom }
+      return kind
     }
-    let classes = [
-      "CollectionSyncUpTarget": "collection", "BatchSyncUpTarget": "batch",
-      "ParentChildrenSyncUpTarget": "parent_children", "SyncUpTarget": "plain",
-    ]
     let short = name.split(separator: ".").last.map(String.init) ?? name
-    return classes[short.hasPrefix("SF") ? String(short.dropFirst(2)) : short] ?? "custom"
+    let model = short.hasPrefix("SF") ? String(short.dropFirst(2)) : short
+    return services.lazy.flatMap(\.upKinds).first { $0.modelClass == model }?.name ?? Self.custom
   }
 
-  private static func unknown(_ type: JSONValue, _ kind: String, _ known: [String]) -> SyncError {
+  private func unknown(_ type: JSONValue, _ kind: String, _ known: [String]) -> SyncError {
     let hint = NearestName.hint(for: type.stringValue ?? "", among: known)
     return SyncError(.invalidTarget, "unknown \(kind) target type: \(type.shownKind)\(hint)").at(.key("type"))
+  }
+
+  // MARK: Checking keys
+
+  /// Refuses keys that the target's kind does not know.
+  ///
+  /// Called where a definition is given, not where a stored one is read: what an earlier release has taken goes on running.
+  /// - Throws: ``SyncError`` `.invalidTarget`, naming the key and the nearest one that is known. A kind that is not known is left
+  ///   to ``down(_:)`` and ``up(_:)``.
+  package func checkKeys(_ type: SyncType, _ json: JSONObject) throws(SyncError) {
+    switch type {
+    case .syncDown:
+      let kind = json["type"]?.stringValue ?? ""
+      if kind == Self.custom { return try TargetKeys.customDown.check(json, label: "custom target") }
+      try services.lazy.flatMap(\.downKinds).first { $0.name == kind }?.keys.check(json, label: "\(kind) target")
+    case .syncUp:
+      let kind = try upKind(json)
+      if kind == Self.custom { return try TargetKeys.customUp.check(json, label: "sync up target") }
+      try services.lazy.flatMap(\.upKinds).first { $0.name == kind }?.keys.check(json, label: "sync up target")
+    }
   }
 }

@@ -1,25 +1,26 @@
 import JSON
 
 /// What the targets of all syncs up are told.
-struct UploadSettings: Sendable {
+package struct UploadSettings: Sendable {
   /// As stored: normalised.
-  let json: JSONObject
-  let fields: TargetFields
+  package let json: JSONObject
+  package let fields: TargetFields
   /// Creates become upserts by this field, where a record has a value in it.
-  let externalIdFieldName: String?
-  let createFieldlist: [String]?
-  let updateFieldlist: [String]?
+  package let externalIdFieldName: String?
+  package let createFieldlist: [String]?
+  package let updateFieldlist: [String]?
   /// Records sent and written back together.
-  let maxBatchSize: Int
+  package let maxBatchSize: Int
   /// How long the server may work on one request, ms; nil: as the configuration says.
-  let lostCreateWaitMs: Int64?
+  package let lostCreateWaitMs: Int64?
 
   /// - Parameters:
   ///   - type: Written where the JSON names none.
+  ///   - defaults: The fields where the JSON names none.
   ///   - largestBatch: What a server takes in one request; larger sizes are cut down to it.
   /// - Throws: ``SyncError`` `.invalidTarget`, naming the key.
-  init(_ json: JSONObject, type: String, largestBatch: Int) throws(SyncError) {
-    fields = try TargetFields(json)
+  package init(_ json: JSONObject, type: String, defaults: TargetFields, largestBatch: Int) throws(SyncError) {
+    fields = try TargetFields(json, defaults: defaults)
     externalIdFieldName = try TargetFields.name(json, "externalIdFieldName")
     createFieldlist = try UploadSettings.fieldlist(json, "createFieldlist")
     updateFieldlist = try UploadSettings.fieldlist(json, "updateFieldlist")
@@ -35,7 +36,7 @@ struct UploadSettings: Sendable {
   }
 
   /// - Throws: ``SyncError`` `.invalidTarget` unless it is a time in ms, or missing.
-  static func wait(_ json: JSONObject) throws(SyncError) -> Int64? {
+  package static func wait(_ json: JSONObject) throws(SyncError) -> Int64? {
     guard let value = json["lostCreateWaitMs"], !value.isNull else { return nil }
     guard let wait = value.integerValue, (0...longestWaitMs).contains(wait) else {
       throw SyncError(
@@ -44,10 +45,13 @@ struct UploadSettings: Sendable {
     return wait
   }
 
+  /// How many updates with a condition of their own are compared in one look.
+  package static let comparedAhead = 200
+
   /// A day, ms.
   private static let longestWaitMs: Int64 = 86_400_000
 
-  static func fieldlist(_ json: JSONObject, _ key: String) throws(SyncError) -> [String]? {
+  package static func fieldlist(_ json: JSONObject, _ key: String) throws(SyncError) -> [String]? {
     try SyncOptions.fieldlist(json[key]) {
       SyncError(.invalidTarget, "sync up target: '\(key)' " + $0).at(.key(key))
     }
@@ -55,7 +59,7 @@ struct UploadSettings: Sendable {
 
   /// What is looked for in each entry.
   /// - Parameter fieldlist: The options' list, where the target has none of its own.
-  func plan(fieldlist: [String]?) -> DirtyBatch.Plan {
+  package func plan(fieldlist: [String]?) -> DirtyBatch.Plan {
     DirtyBatch.Plan(
       fields: fields, externalIdField: externalIdFieldName, create: createFieldlist ?? fieldlist,
       update: updateFieldlist ?? fieldlist)

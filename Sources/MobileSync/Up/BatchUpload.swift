@@ -2,17 +2,11 @@ import RestClient
 
 /// The uploads of one batch: what is sent, and what every answer says. Touches no store.
 struct BatchUpload: Sendable {
-  struct Answer: Sendable {
-    let sent: SentRecord
-    let outcome: UploadOutcome
-    let result: UploadResult
-  }
-
   let batch: DirtyBatch
   private let target: any SyncUpTarget
   private let context: UploadContext
   private let planned: [PlannedUpload]
-  private(set) var answers: [Answer] = []
+  private(set) var answers: [UploadAnswer] = []
   /// Creates that were sent without an answer: the server may have them.
   private(set) var unsettled: Set<Int64> = []
 
@@ -37,30 +31,12 @@ struct BatchUpload: Sendable {
   }
 
   /// What needs no request, or cannot be one.
-  private static func answerWithoutServer(_ batch: DirtyBatch, _ i: Int, _ action: UploadAction) -> Answer? {
+  private static func answerWithoutServer(_ batch: DirtyBatch, _ i: Int, _ action: UploadAction) -> UploadAnswer? {
     let sent = SentRecord(entryId: batch.entryIds[i], version: batch.versions[i], action: action)
     switch action {
-    case .removeLocally: return Answer(sent: sent, outcome: .succeeded, result: UploadResult(isSuccess: true))
-    case .nothing: return Answer(sent: sent, outcome: .skipped, result: UploadResult(isSuccess: true))
-    default: return refusal(of: action, batch, i).map { Answer(sent: sent, outcome: .failed, result: $0) }
-    }
-  }
-
-  /// Why a record cannot be sent; nil when it can.
-  static func refusal(of action: UploadAction, _ batch: DirtyBatch, _ i: Int) -> UploadResult? {
-    func failed(_ code: String, _ message: String) -> UploadResult { .failure(code, message) }
-    switch action {
-    case .removeLocally, .nothing: return nil
-    case .create, .upsert:
-      return batch.plan.create == nil
-        ? failed("NO_FIELDLIST", "No fields specified: the target has no createFieldlist, the options no fieldlist") : nil
-    case .update:
-      if batch.plan.update == nil {
-        return failed("NO_FIELDLIST", "No fields specified: the target has no updateFieldlist, the options no fieldlist")
-      }
-      return batch.serverId(i) == nil ? failed("MISSING_ID", "The entry is no new one and has no id of the server") : nil
-    case .delete:
-      return batch.serverId(i) == nil ? failed("MISSING_ID", "The entry is no new one and has no id of the server") : nil
+    case .removeLocally: return UploadAnswer(sent: sent, outcome: .succeeded, result: UploadResult(isSuccess: true))
+    case .nothing: return UploadAnswer(sent: sent, outcome: .skipped, result: UploadResult(isSuccess: true))
+    default: return UploadAnswer.refusal(of: action, batch, i).map { UploadAnswer(sent: sent, outcome: .failed, result: $0) }
     }
   }
 
@@ -69,10 +45,10 @@ struct BatchUpload: Sendable {
     for (id, verdict) in held {
       let sent = SentRecord(entryId: id, version: 0, action: .nothing)
       switch verdict {
-      case .conflicting: answers.append(Answer(sent: sent, outcome: .conflicting, result: UploadResult(isSuccess: false)))
-      case .refused(let result): answers.append(Answer(sent: sent, outcome: .failed, result: result))
-      case .settled: answers.append(Answer(sent: sent, outcome: .succeeded, result: UploadResult(isSuccess: true)))
-      case .held: answers.append(Answer(sent: sent, outcome: .skipped, result: UploadResult(isSuccess: true)))
+      case .conflicting: answers.append(UploadAnswer(sent: sent, outcome: .conflicting, result: UploadResult(isSuccess: false)))
+      case .refused(let result): answers.append(UploadAnswer(sent: sent, outcome: .failed, result: result))
+      case .settled: answers.append(UploadAnswer(sent: sent, outcome: .succeeded, result: UploadResult(isSuccess: true)))
+      case .held: answers.append(UploadAnswer(sent: sent, outcome: .skipped, result: UploadResult(isSuccess: true)))
       // Counted, and marked, when it was looked for.
       case .inDoubt: break
       }
@@ -87,7 +63,7 @@ struct BatchUpload: Sendable {
         let results = try await target.send(group, of: batch, in: context)
         for (upload, result) in zip(group.uploads, results) { answers.append(answer(upload.index, upload.action, result)) }
       } catch {
-        if BatchUpload.mayHaveHappened(error) {
+        if UploadAnswer.mayHaveHappened(error) {
           unsettled.formUnion(group.uploads.filter { $0.action == .create }.map { batch.entryIds[$0.index] })
         }
         return error
@@ -96,27 +72,8 @@ struct BatchUpload: Sendable {
     return nil
   }
 
-  /// An answer that says no is certain; so is a request that never left. A good status without a usable body is not.
-  static func mayHaveHappened(_ error: any Error) -> Bool {
-    guard let error = error as? RestError else { return true }
-    if error.code == .invalidBody || error.code == .responseTooLarge { return true }
-    if let status = error.status, status >= 500 { return true }
-    return error.outcome == .unknown
-  }
-
-  private func answer(_ i: Int, _ action: UploadAction, _ result: UploadResult) -> Answer {
-    Answer(sent: sent(i, action), outcome: BatchUpload.outcome(of: action, result, context.mergeMode), result: result)
-  }
-
-  static func outcome(of action: UploadAction, _ result: UploadResult, _ mergeMode: MergeMode) -> UploadOutcome {
-    switch action {
-    case _ where result.isSuccess: .succeeded
-    case .delete where result.maySayRecordIsGone: .succeeded
-    // Looked at once more before anything is created.
-    case .update where result.maySayRecordIsGone: mergeMode == .overwrite ? .recreate : .conflicting
-    case .update where result.saysRecordHasChanged: .conflicting
-    default: .failed
-    }
+  private func answer(_ i: Int, _ action: UploadAction, _ result: UploadResult) -> UploadAnswer {
+    UploadAnswer(sent: sent(i, action), outcome: UploadAnswer.outcome(of: action, result, context.mergeMode), result: result)
   }
 
   /// Makes sure of the records that are said to be gone: the same error is given for a lookup that leads nowhere, and a
@@ -131,7 +88,7 @@ struct BatchUpload: Sendable {
     do {
       let found = try await RemoteLookup.find(asked.map(\.index), of: batch, target, in: context)
       for (n, i) in asked where !isGone(found[i]) {
-        answers[n] = Answer(sent: answers[n].sent, outcome: .failed, result: answers[n].result)
+        answers[n] = UploadAnswer(sent: answers[n].sent, outcome: .failed, result: answers[n].result)
       }
       return nil
     } catch {
@@ -164,7 +121,7 @@ struct BatchUpload: Sendable {
     return batch.entryIds.indices.filter { late.contains(batch.entryIds[$0]) }
   }
 
-  private func isUpdateConflict(_ answer: Answer) -> Bool {
+  private func isUpdateConflict(_ answer: UploadAnswer) -> Bool {
     answer.outcome == .conflicting && answer.sent.action == .update && answer.result.maySayRecordIsGone
   }
 }

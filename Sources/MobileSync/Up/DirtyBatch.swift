@@ -3,11 +3,11 @@ import RecordScan
 import SmartStore
 
 /// Dirty entries as they stand in the soup, scanned: flags and positions, no values. Immutable.
-final class DirtyBatch: Sendable {
+package final class DirtyBatch: Sendable {
   /// What is looked for in each entry, compiled once for a whole sync.
-  struct Plan: Sendable {
-    let fields: TargetFields
-    let externalIdField: String?
+  package struct Plan: Sendable {
+    package let fields: TargetFields
+    package let externalIdField: String?
     /// Fields to send. The id, the date, `attributes` and what the engine keeps are never sent as data.
     let create: [String]?
     let update: [String]?
@@ -36,7 +36,7 @@ final class DirtyBatch: Sendable {
     }
   }
 
-  let plan: Plan
+  package let plan: Plan
   let entryIds: [Int64]
   let versions: [Int64]
   private let text: [UInt8]
@@ -62,15 +62,15 @@ final class DirtyBatch: Sendable {
   private func string(_ i: Int, _ field: Int) -> String? { text.withUnsafeBytes { value(i, field).string(in: $0) } }
 
   /// The id field's value, be it the server's or a local one; nil when it is missing or empty.
-  func recordId(_ i: Int) -> String? { string(i, Plan.Field.id).flatMap { $0.isEmpty ? nil : $0 } }
+  package func recordId(_ i: Int) -> String? { string(i, Plan.Field.id).flatMap { $0.isEmpty ? nil : $0 } }
 
   /// The id when it can be one of the server's.
-  func serverId(_ i: Int) -> String? {
+  package func serverId(_ i: Int) -> String? {
     recordId(i).flatMap { $0.hasPrefix(LocalField.localIdPrefix) ? nil : $0 }
   }
 
-  /// The sObject type. Without one, the text `null`: the server then refuses that record and names the reason.
-  func type(_ i: Int) -> String { string(i, Plan.Field.type) ?? "null" }
+  /// The type of the record. Without one, the text `null`: the server then refuses that record and names the reason.
+  package func type(_ i: Int) -> String { string(i, Plan.Field.type) ?? "null" }
 
   func stamp(_ i: Int) -> Int64? { string(i, Plan.Field.date).flatMap { TimeStamp.milliseconds($0) } }
 
@@ -98,24 +98,16 @@ final class DirtyBatch: Sendable {
 
   // MARK: Bodies
 
-  /// The text of a JSON array of records to send, cut out of the entries.
-  /// - Parameter only: The first-level members of a record to send, of those on the list; nil for all.
-  func records(
-    _ indices: [Int], _ action: UploadAction, externalIdField: String?, only: (Int) -> Set<String>? = { _ in nil }
-  ) -> [UInt8] {
-    var out: [UInt8] = [UInt8(ascii: "[")]
-    text.withUnsafeBytes { bytes in
-      for (n, i) in indices.enumerated() {
-        if n > 0 { out.append(UInt8(ascii: ",")) }
-        appendRecord(i, action, externalIdField, only(i), bytes, to: &out)
-      }
-    }
-    out.append(UInt8(ascii: "]"))
-    return out
+  /// Reads the entries as they stand, for writers of bodies.
+  package func withText<T>(_ body: (UnsafeRawBufferPointer) throws -> T) rethrows -> T { try text.withUnsafeBytes(body) }
+
+  /// Appends the external id as it stands.
+  package func appendExternalId(_ i: Int, _ bytes: UnsafeRawBufferPointer, to out: inout [UInt8]) {
+    value(i, Plan.Field.externalId).appendJSON(from: bytes, to: &out)
   }
 
   /// One record for a request of its own: the type and the id are in the address, and so is an upsert's external id.
-  func body(_ i: Int, _ action: UploadAction, only: Set<String>? = nil, adding more: JSONObject = [:]) -> [UInt8] {
+  package func body(_ i: Int, _ action: UploadAction, only: Set<String>? = nil, adding more: JSONObject = [:]) -> [UInt8] {
     var out: [UInt8] = []
     text.withUnsafeBytes { bytes in
       appendFields(i, action, only, except: action == .upsert ? plan.externalIdField : nil, bytes, to: &out)
@@ -129,32 +121,17 @@ final class DirtyBatch: Sendable {
   }
 
   /// The external id as text; empty without one.
-  func externalId(_ i: Int) -> String {
+  package func externalId(_ i: Int) -> String {
     let found = value(i, Plan.Field.externalId)
     if found.kind == .number { return text.withUnsafeBytes { String(decoding: found.slice(in: $0), as: UTF8.self) } }
     return string(i, Plan.Field.externalId) ?? ""
   }
 
-  private func appendRecord(
-    _ i: Int, _ action: UploadAction, _ externalIdField: String?, _ only: Set<String>?, _ bytes: UnsafeRawBufferPointer,
-    to out: inout [UInt8]
-  ) {
-    out.append(contentsOf: #"{"attributes":{"type":"#.utf8)
-    JSONText.appendQuoted(type(i), to: &out)
-    out.append(UInt8(ascii: "}"))
-    if action == .update {
-      out.append(contentsOf: #","Id":"#.utf8)
-      JSONText.appendQuoted(recordId(i) ?? "", to: &out)
-    }
-    if let externalIdField {
-      appendKey(externalIdField, to: &out)
-      value(i, Plan.Field.externalId).appendJSON(from: bytes, to: &out)
-    }
-    appendFields(i, action, only, except: externalIdField, bytes, to: &out)
-    out.append(UInt8(ascii: "}"))
-  }
-
-  private func appendFields(
+  /// Appends the members to send, each with a comma in front.
+  /// - Parameters:
+  ///   - only: The first-level members of those on the list; nil for all.
+  ///   - field: One to leave out.
+  package func appendFields(
     _ i: Int, _ action: UploadAction, _ only: Set<String>?, except externalIdField: String?, _ bytes: UnsafeRawBufferPointer,
     to out: inout [UInt8]
   ) {
@@ -181,7 +158,8 @@ final class DirtyBatch: Sendable {
     }
   }
 
-  private func appendKey(_ key: String, to out: inout [UInt8]) {
+  /// Appends a comma, the key and a colon.
+  package func appendKey(_ key: String, to out: inout [UInt8]) {
     out.append(UInt8(ascii: ","))
     JSONText.appendQuoted(key, to: &out)
     out.append(UInt8(ascii: ":"))

@@ -31,28 +31,28 @@ extension StoreTransaction {
     guard let theirs = try entry(other, in: soup)?.object(), let mine = try entry(entryId, in: soup)?.object() else { return }
     let base = try base(of: other, in: soup) ?? theirs.serialized()
     var merged = theirs
-    if mine[LocalField.local]?.boolValue == true {
+    if mine.hasFlag(LocalField.local) {
       merged = RecordMerge(base: created, local: mine, server: theirs, fields: fields).merged
       merged[LocalField.syncId] = theirs[LocalField.syncId]
     }
     merged["_soupEntryId"] = .integer(entryId)
     _ = try replace(entryId, with: merged, in: soup)
-    if merged[LocalField.local]?.boolValue == true { try setBase(of: entryId, in: soup, to: base) }
+    if merged.hasFlag(LocalField.local) { try setBase(of: entryId, in: soup, to: base) }
   }
 
   private func takeIn(_ other: Int64, into entryId: Int64, in soup: String, wasSent: Bool) throws {
     guard var merged = try entry(other, in: soup)?.object(), let mine = try entry(entryId, in: soup)?.object() else { return }
     let syncId = merged[LocalField.syncId] ?? .null
-    guard wasSent || merged[LocalField.local]?.boolValue == true else {
+    guard wasSent || merged.hasFlag(LocalField.local) else {
       _ = try patch(entryId, in: soup, setting: [LocalField.syncId: syncId])
       return
     }
     let base = try base(of: other, in: soup)
     merged["_soupEntryId"] = .integer(entryId)
     merged[LocalField.local] = true
-    if merged[LocalField.deleted]?.boolValue != true { merged[LocalField.updated] = true }
+    if !merged.hasFlag(LocalField.deleted) { merged[LocalField.updated] = true }
     // Edited here during the upload as well: that is later still.
-    if mine[LocalField.local]?.boolValue == true { for (key, value) in mine { merged[key] = value } }
+    if mine.hasFlag(LocalField.local) { for (key, value) in mine { merged[key] = value } }
     _ = try replace(entryId, with: merged, in: soup)
     if let base { try setBase(of: entryId, in: soup, to: base) }
   }

@@ -3,7 +3,7 @@ import SmartStore
 
 /// A parent and its children as they stand in their soups. Immutable.
 struct Family: Sendable {
-  let target: ParentChildrenSyncUpTarget
+  let target: any FamilyUpTarget
   let parent: DirtyBatch
   let children: DirtyBatch
 
@@ -14,7 +14,7 @@ struct Family: Sendable {
   /// Reads a family.
   /// - Returns: nil when the parent is not there any more.
   init?(
-    _ entryId: Int64, _ target: ParentChildrenSyncUpTarget, _ plans: FamilyPlans, in snapshot: StoreSnapshot
+    _ entryId: Int64, _ target: any FamilyUpTarget, _ plans: FamilyPlans, in snapshot: StoreSnapshot
   ) throws {
     let info = target.info
     let batch = try DirtyBatch(snapshot.entries([entryId], in: info.parent.soup), plan: plans.parents)
@@ -73,7 +73,7 @@ struct FamilyPlans: Sendable {
   let children: DirtyBatch.Plan
 
   /// - Parameter fieldlist: The options' list, for parents where the target has none.
-  init(_ target: ParentChildrenSyncUpTarget, fieldlist: [String]?) {
+  init(_ target: any FamilyUpTarget, fieldlist: [String]?) {
     parents = target.parents.plan(fieldlist: fieldlist)
     children = target.children.plan(fieldlist: nil)
   }

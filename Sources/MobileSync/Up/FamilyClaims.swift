@@ -6,7 +6,7 @@ struct FamilyPlaces: Sendable {
   let children: SentCreate.Place
   private let info: ParentChildrenInfo
 
-  init(_ target: ParentChildrenSyncUpTarget, _ configuration: SyncConfiguration) {
+  init(_ target: any FamilyUpTarget, _ configuration: SyncConfiguration) {
     info = target.info
     let waitMs = target.parents.lostCreateWaitMs ?? configuration.lostCreateWaitMs
     parents = SentCreate.Place(

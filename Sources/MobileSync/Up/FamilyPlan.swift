@@ -1,8 +1,8 @@
 /// Which requests a parent and its children need, in order. No store, network or clock.
-struct FamilyPlan: Equatable {
-  struct Part: Equatable {
-    let member: FamilyMember
-    let action: UploadAction
+package struct FamilyPlan: Equatable {
+  package struct Part: Equatable {
+    package let member: FamilyMember
+    package let action: UploadAction
   }
 
   /// To be sent.
@@ -10,10 +10,10 @@ struct FamilyPlan: Equatable {
   /// Made and deleted here: their rows go without a request.
   private(set) var removals: [FamilyMember] = []
   /// The children go with the parent, on the server too.
-  let takesChildrenAlong: Bool
-  let parentAction: UploadAction
+  package let takesChildrenAlong: Bool
+  package let parentAction: UploadAction
 
-  init(parent: UploadAction, children: [UploadAction], relationship: ParentChildrenInfo.Relationship) {
+  package init(parent: UploadAction, children: [UploadAction], relationship: ParentChildrenInfo.Relationship) {
     parentAction = parent
     let isGoing = parent == .delete || parent == .removeLocally
     takesChildrenAlong = isGoing && relationship == .masterDetail
@@ -37,13 +37,13 @@ struct FamilyPlan: Equatable {
   }
 
   /// The calls, each as large as the server takes it.
-  func calls(size: Int) -> [[Part]] {
+  package func calls(size: Int) -> [[Part]] {
     stride(from: 0, to: parts.count, by: size).map { Array(parts[$0..<min($0 + size, parts.count)]) }
   }
 }
 
 /// One of a family.
-enum FamilyMember: Hashable, Sendable {
+package enum FamilyMember: Hashable, Sendable {
   case parent
   /// Position among the children.
   case child(Int)

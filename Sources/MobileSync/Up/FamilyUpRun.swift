@@ -7,7 +7,7 @@ import SmartStore
 /// The families are chosen at the start; what becomes dirty later waits for the next run.
 struct FamilyUpRun {
   private let record: RunRecord
-  private let target: ParentChildrenSyncUpTarget
+  private let target: any FamilyUpTarget
   private let plans: FamilyPlans
   private let places: FamilyPlaces
   private var counter = ProgressCounter(total: 0)
@@ -19,7 +19,7 @@ struct FamilyUpRun {
   private var state: SyncState { record.state }
   private var info: ParentChildrenInfo { target.info }
 
-  init(_ record: RunRecord, _ target: ParentChildrenSyncUpTarget) {
+  init(_ record: RunRecord, _ target: any FamilyUpTarget) {
     self.record = record
     self.target = target
     plans = FamilyPlans(target, fieldlist: record.state.options.fieldlist)
@@ -59,7 +59,7 @@ struct FamilyUpRun {
   }
 
   /// Creates whose outcome stays unknown, by soup.
-  private mutating func settleLostCreates() async throws -> [String: Set<Int64>] {
+  private func settleLostCreates() async throws -> [String: Set<Int64>] {
     var doubtful: [String: Set<Int64>] = [:]
     for place in LostCreates.all(of: target, plans, places) {
       doubtful[place.soupName, default: []].formUnion(try await place.resolve(record))
@@ -69,12 +69,12 @@ struct FamilyUpRun {
 
   // MARK: One family
 
-  private mutating func upload(_ id: Int64, _ inDoubt: [String: Set<Int64>]) async throws {
+  private func upload(_ id: Int64, _ inDoubt: [String: Set<Int64>]) async throws {
     guard let family = try await read(id), !isDoubtful(family, inDoubt) else { return }
     var dates: [String: Int64] = [:]
     if state.options.mergeMode != .overwrite {
       let findings = try await FamilyCheck(
-        family: family, client: environment.client, store: environment.store, mergeMode: state.options.mergeMode
+        family: family, environment: environment, mergeMode: state.options.mergeMode
       ).compare()
       dates = findings.dates
       guard try await record.mayGoUp(family, findings.changes) else {
@@ -95,7 +95,7 @@ struct FamilyUpRun {
 
   /// Takes the rows of a family before they are sent, all or none of them, as they stand now.
   /// - Returns: nil when the parent is not there any more, or when another run is sending one of them.
-  private mutating func take(_ id: Int64) async throws -> Family? {
+  private func take(_ id: Int64) async throws -> Family? {
     let target = target, plans = plans, places = places
     let (family, isHeld) = try await record.taking(.synced) { transaction, claim -> (Family?, Bool) in
       guard let family = try Family(id, target, plans, in: transaction) else { return (nil, false) }
@@ -120,10 +120,10 @@ struct FamilyUpRun {
   }
 
   /// - Returns: Whether the family is to be sent once more.
-  private mutating func send(_ family: Family, _ dates: [String: Int64], isLastTry: Bool) async throws -> Bool {
+  private func send(_ family: Family, _ dates: [String: Int64], isLastTry: Bool) async throws -> Bool {
     let context = UploadContext(
-      client: environment.client, control: environment.control, configuration: environment.configuration,
-      mergeMode: state.options.mergeMode, datesSeen: dates)
+      client: environment.client, service: environment.service, control: environment.control,
+      configuration: environment.configuration, mergeMode: state.options.mergeMode, datesSeen: dates)
     var upload = FamilyUpload(family, in: context, isLastTry: isLastTry)
     var failure = await upload.send()
     if failure == nil { failure = await upload.findGone() }

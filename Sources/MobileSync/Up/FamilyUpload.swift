@@ -5,9 +5,19 @@ import RestClient
 struct FamilyUpload: Sendable {
   struct Answer: Sendable {
     let member: FamilyMember
-    let sent: SentRecord
-    var outcome: UploadOutcome
-    let result: UploadResult
+    var answer: UploadAnswer
+
+    var sent: SentRecord { answer.sent }
+    var result: UploadResult { answer.result }
+    var outcome: UploadOutcome {
+      get { answer.outcome }
+      set { answer.outcome = newValue }
+    }
+
+    init(member: FamilyMember, sent: SentRecord, outcome: UploadOutcome, result: UploadResult) {
+      self.member = member
+      answer = UploadAnswer(sent: sent, outcome: outcome, result: result)
+    }
   }
 
   let family: Family
@@ -49,16 +59,15 @@ struct FamilyUpload: Sendable {
   /// Sends everything that can be, one call after the other.
   /// - Returns: What ended it before the last call; the answers until then are kept.
   mutating func send() async -> (any Error)? {
-    for call in plan.calls(size: BatchSyncUpTarget.largestBatch) {
+    for call in plan.calls(size: family.target.largestCall) {
       let ready = sendable(call)
       // The children of a parent that was refused wait for it.
       guard !isWaiting(ready), !ready.isEmpty else { continue }
       do {
-        let parts = ready.map { (referenceId: FamilyUpload.name($0.member), request: request($0, ready)) }
-        let results = try await CompositeAnswer.results(of: parts, through: context.client)
+        let results = try await family.target.send(ready.map { request($0, ready) }, through: context.client)
         for (part, result) in zip(ready, results) { take(part, result) }
       } catch {
-        if BatchUpload.mayHaveHappened(error) {
+        if UploadAnswer.mayHaveHappened(error) {
           unsettled.formUnion(ready.filter { $0.action == .create }.map(\.member))
         }
         return error
@@ -72,30 +81,22 @@ struct FamilyUpload: Sendable {
     isParentNew && newParentId == nil && !parts.contains { $0.member == .parent }
   }
 
-  private static func name(_ member: FamilyMember) -> String {
-    switch member {
-    case .parent: "parent"
-    case .child(let i): "child\(i)"
-    }
-  }
-
-  private func request(_ part: FamilyPlan.Part, _ call: [FamilyPlan.Part]) -> RestRequest {
+  private func request(_ part: FamilyPlan.Part, _ call: [FamilyPlan.Part]) -> FamilyRequest {
     let (batch, i) = family.batch(part.member)
     let upload = PlannedUpload(index: i, action: part.action, type: family.type(part.member))
     // Nothing is compared in the second try: the first one settled who wins.
     var context = context
     if isLastTry { context.mergeMode = .overwrite }
-    var more: JSONObject = [:]
-    if part.member != .parent, let parent = parentReference(call) { more[family.info.parentIdField] = .string(parent) }
-    return RecordRequests(batch, context).request(upload, adding: more)
+    let parent = part.member == .parent ? nil : parentReference(call)
+    return FamilyRequest(member: part.member, upload: upload, batch: batch, context: context, parent: parent)
   }
 
   /// What children name as their parent: its id, or the place in this call's answers where it will stand.
-  private func parentReference(_ call: [FamilyPlan.Part]) -> String? {
+  private func parentReference(_ call: [FamilyPlan.Part]) -> ParentReference? {
     switch plan.parentAction {
     case .delete, .removeLocally: nil
-    case .create, .upsert: newParentId ?? (call.contains { $0.member == .parent } ? "@{parent.id}" : nil)
-    default: family.parentId
+    case .create, .upsert: newParentId.map { .id($0) } ?? (call.contains { $0.member == .parent } ? .sameCall : nil)
+    default: family.parentId.map { .id($0) }
     }
   }
 
@@ -106,7 +107,7 @@ struct FamilyUpload: Sendable {
     var ready: [FamilyPlan.Part] = []
     for part in parts {
       let (batch, i) = family.batch(part.member)
-      if let result = BatchUpload.refusal(of: part.action, batch, i) {
+      if let result = UploadAnswer.refusal(of: part.action, batch, i) {
         answers.append(Answer(member: part.member, sent: family.sent(part), outcome: .failed, result: result))
       } else {
         ready.append(part)
@@ -116,7 +117,7 @@ struct FamilyUpload: Sendable {
   }
 
   private mutating func take(_ part: FamilyPlan.Part, _ result: UploadResult) {
-    let outcome = BatchUpload.outcome(of: part.action, result, context.mergeMode)
+    let outcome = UploadAnswer.outcome(of: part.action, result, context.mergeMode)
     answers.append(Answer(member: part.member, sent: family.sent(part), outcome: outcome, result: result))
   }
 
@@ -150,10 +151,10 @@ struct FamilyUpload: Sendable {
   private func isGone(_ member: FamilyMember) async throws -> Bool {
     let (batch, i) = family.batch(member), type = family.type(member)
     guard let id = batch.serverId(i) else { return false }
-    let request = context.client.requests.collectionRetrieve(type: type, ids: [id], fields: [batch.plan.fields.id])
     do {
-      return try await context.client.send(request).json().arrayValue?.first?.isNull ?? false
-    } catch let error as RestError where error.status == 404 || error.serverCode == "INVALID_TYPE" {
+      return try await context.service.versions(
+        type: type, ids: [id], fields: [batch.plan.fields.id], through: context.client) == [.deleted]
+    } catch let error as RestError where error.status == 404 || context.service.fault(of: error) == .unknownType {
       return false
     }
   }

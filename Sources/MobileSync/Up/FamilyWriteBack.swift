@@ -19,7 +19,7 @@ struct FamilyWriteBack: Sendable {
     for answer in ordered {
       let side = upload.family.side(answer.member)
       try transaction.writeBack(
-        answer.sent, answer.outcome, answer.result, in: side.soup, fields: side.fields, madeBy: claim.syncId
+        answer.answer, in: side.soup, fields: side.fields, madeBy: claim.syncId
       ) {
         upload.family.batch(answer.member).batch.sentFields(answer.sent)
       }
@@ -58,12 +58,12 @@ struct FamilyWriteBack: Sendable {
   }
 
   private func settle(in transaction: StoreTransaction) throws {
-    for answer in upload.answers where answer.outcome == .succeeded {
-      try transaction.expectEchoes([answer.sent.entryId], in: upload.family.side(answer.member).soup)
-    }
     for member in upload.family.members where !upload.unsettled.contains(member) {
       let (batch, i) = upload.family.batch(member)
       try claim.settle([batch.entryIds[i]], in: upload.family.side(member).soup, transaction)
+    }
+    for answer in upload.answers where answer.outcome == .succeeded {
+      try transaction.expectEchoes([answer.sent.entryId], in: upload.family.side(answer.member).soup)
     }
   }
 }

@@ -23,59 +23,30 @@ struct LostCreateSearch: Sendable {
   }
 
   /// - Returns: nil when they cannot be looked at, or are too many.
-  private func records(_ times: LostCreateTimes, _ environment: RunEnvironment) async throws -> [JSONObject]? {
-    let soql = query(times)
-    return try await startingAgainOnce { try await records(of: soql, environment) }
-  }
-
-  private func records(of soql: String, _ environment: RunEnvironment) async throws -> [JSONObject]? {
-    var request: RestRequest? = environment.client.requests.query(soql: soql)
-    var found: [JSONObject] = [], trail = PageTrail()
-    while let next = request, found.count < Self.mostRecords {
-      guard let page = try await page(next, environment) else { return nil }
-      found += page.records
-      if let url = page.next { try trail.follow(url) }
-      request = page.next.map { environment.client.requests.queryMore($0) }
-    }
-    return request == nil ? found : nil
-  }
-
-  private func query(_ times: LostCreateTimes) -> String {
+  private func records(_ times: LostCreateTimes, _ environment: RunEnvironment) async throws -> [CreatedRecord]? {
     let windows = pending.map { times.window($0.upload) }
     let first = windows.map(\.lowerBound).min() ?? 0, last = windows.map(\.upperBound).max() ?? 0
-    let names = Set(pending.flatMap(\.fieldNames)).subtracting(["Id", "CreatedDate"]).sorted()
-    let list = (["Id", "CreatedDate"] + names).joined(separator: ",")
-    return "select \(list) from \(type) where CreatedDate >= \(TimeStamp.text(first)) and CreatedDate <= \(TimeStamp.text(last))"
-  }
-
-  private func page(
-    _ request: RestRequest, _ environment: RunEnvironment
-  ) async throws -> (records: [JSONObject], next: String?)? {
-    let response: RestResponse
+    let search = CreatedRecords(
+      type: type, period: first...last, fields: Set(pending.flatMap(\.fieldNames)).sorted(), limit: Self.mostRecords)
     do {
-      response = try await environment.client.send(request)
-    } catch let error as RestError where error.status == 400 && !error.isExpiredLocator {
-      // A field that cannot be queried: then there is no way to find out.
+      return try await environment.service.records(search, through: environment.client)
+    } catch let error as RestError where error.status == 400 && environment.service.fault(of: error) != .expiredCursor {
+      // A field that cannot be asked for: then there is no way to find out.
       environment.configuration.logger.warning("looking for lost creates: \(error.message)")
       return nil
     }
-    let json = try response.json()
-    guard let records = json["records"]?.arrayValue else {
-      throw response.invalidBody("the answer to a query has no 'records'")
-    }
-    return (records.compactMap(\.objectValue), json["nextRecordsUrl"]?.stringValue)
   }
 
   /// What a sync down brought since is no record of another entry: it may be the very one.
-  private func marked(_ records: [JSONObject], _ environment: RunEnvironment) async throws -> [CreateCandidate] {
+  private func marked(_ records: [CreatedRecord], _ environment: RunEnvironment) async throws -> [CreateCandidate] {
     let soup = soup, idFields = Set(pending.map(\.place.fields.id))
     return try await environment.store.read { snapshot in
       let arrivals = try snapshot.arrivals(in: soup)
-      return try records.compactMap { record in
-        guard let id = record["Id"]?.stringValue else { return nil }
-        let known = try idFields.flatMap { try snapshot.entryIds(in: soup, where: $0, equals: .text(id)) }
-        let created = record["CreatedDate"]?.stringValue.flatMap { TimeStamp.milliseconds($0) }
-        return CreateCandidate(id: id, fields: record, createdAt: created, isKnownHere: !known.allSatisfy(arrivals.contains))
+      return try records.map { record in
+        let known = try idFields.flatMap { try snapshot.entryIds(in: soup, where: $0, equals: .text(record.id)) }
+        return CreateCandidate(
+          id: record.id, fields: record.fields, createdAt: record.createdAt,
+          isKnownHere: !known.allSatisfy(arrivals.contains))
       }
     }
   }

@@ -30,7 +30,7 @@ extension LostCreates {
 
   /// Parents first: their children point to them.
   static func all(
-    of families: ParentChildrenSyncUpTarget, _ plans: FamilyPlans, _ places: FamilyPlaces
+    of families: any FamilyUpTarget, _ plans: FamilyPlans, _ places: FamilyPlaces
   ) -> [LostCreates] {
     [
       LostCreates(soupName: families.info.parent.soup, older: Older(place: places.parents, plan: plans.parents)),

@@ -161,7 +161,7 @@ struct PendingCreate: Sendable {
   }
 
   private static func isOpen(_ entry: JSONObject) -> Bool {
-    entry[LocalField.local]?.boolValue == true && entry[LocalField.created]?.boolValue == true
+    entry.hasFlag(LocalField.local) && entry.hasFlag(LocalField.created)
   }
 }
 

@@ -30,10 +30,10 @@ enum WriteBack {
   ///   - current: The entry as it stands now; nil when it was removed meanwhile.
   ///   - isUnchanged: It is the version that was sent. Otherwise it was edited during the upload, and stays dirty.
   static func change(
-    for sent: SentRecord, _ outcome: UploadOutcome, _ result: UploadResult, current: JSONObject?, isUnchanged: Bool,
-    idField: String
+    for answer: UploadAnswer, current: JSONObject?, isUnchanged: Bool, idField: String
   ) -> RowChange {
     guard let current else { return .none }
+    let (sent, outcome, result) = (answer.sent, answer.outcome, answer.result)
     switch outcome {
     case .conflicting, .skipped: return .none
     case .failed: return .patch(setting: [LocalField.lastError: .string(result.errorText)], removing: [])
@@ -48,7 +48,7 @@ enum WriteBack {
     }
   }
 
-  private static func isDeleted(_ entry: JSONObject) -> Bool { entry[LocalField.deleted]?.boolValue == true }
+  private static func isDeleted(_ entry: JSONObject) -> Bool { entry.hasFlag(LocalField.deleted) }
 
   private static func deleted(_ current: JSONObject, isUnchanged: Bool) -> RowChange {
     if isUnchanged || isDeleted(current) { return .remove }

@@ -24,8 +24,8 @@ extension StoreTransaction {
     let before = try entry(upload.entryId, in: soup)?.object()[idField]?.stringValue
     let sent = SentRecord(entryId: upload.entryId, version: upload.version, action: .create)
     try writeBack(
-      sent, .succeeded, UploadResult(isSuccess: true, id: id), in: soup, fields: create.place.fields, madeBy: upload.syncId,
-      sentFields: create.fields.map { fields in { fields } })
+      UploadAnswer(sent: sent, outcome: .succeeded, result: UploadResult(isSuccess: true, id: id)), in: soup,
+      fields: create.place.fields, madeBy: upload.syncId, sentFields: create.fields.map { fields in { fields } })
     try settle([upload.entryId], in: soup)
     guard let references = create.place.references else { return }
     for old in Set([before, create.localId].compactMap(\.self)) { try redirect(references, from: old, to: id) }
@@ -37,16 +37,16 @@ extension StoreTransaction {
   ///   - updated: Entries whose updates travelled with it.
   ///   - sentFields: What the server has of it now, where the answer is a good one; nil when that is not known.
   func writeBack(
-    _ sent: SentRecord, _ outcome: UploadOutcome, _ result: UploadResult, in soup: String, fields: TargetFields,
-    madeBy syncId: Int64?, updated: Set<Int64> = [], sentFields: (() -> JSONObject)? = nil
+    _ answer: UploadAnswer, in soup: String, fields: TargetFields, madeBy syncId: Int64?, updated: Set<Int64> = [],
+    sentFields: (() -> JSONObject)? = nil
   ) throws {
+    let (sent, outcome, result) = (answer.sent, answer.outcome, answer.result)
     let entry = try entry(sent.entryId, in: soup)
     let change = WriteBack.change(
-      for: sent, outcome, result, current: try entry?.object(), isUnchanged: entry?.version == sent.version,
-      idField: fields.id)
+      for: answer, current: try entry?.object(), isUnchanged: entry?.version == sent.version, idField: fields.id)
     switch change {
     case .none: break
-    case .remove: try remove([sent.entryId], from: soup)
+    case .remove: try removeUploaded(sent.entryId, externalId: try entry?.object()[fields.id]?.stringValue, from: soup)
     case .patch(let members, let keys): _ = try patch(sent.entryId, in: soup, setting: members, removing: keys)
     }
     if outcome == .succeeded, let sentFields, let entry, entry.version != sent.version {
@@ -63,7 +63,7 @@ extension StoreTransaction {
   /// An entry that was edited during its upload stays dirty; what was sent is what the server last had of it.
   private func raiseBase(of sent: SentRecord, in soup: String, by fields: JSONObject, _ id: JSONObject) throws {
     guard [.create, .update, .upsert].contains(sent.action),
-      let entry = try entry(sent.entryId, in: soup)?.object(), entry[LocalField.local]?.boolValue == true
+      let entry = try entry(sent.entryId, in: soup)?.object(), entry.hasFlag(LocalField.local)
     else { return }
     let old = try base(of: sent.entryId, in: soup).flatMap { try JSONValue(parsing: $0).objectValue }
     let next = RecordMerge.base(RecordMerge.base(old, after: fields), after: id)

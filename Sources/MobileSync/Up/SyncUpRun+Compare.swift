@@ -1,3 +1,4 @@
+import JSON
 import RestClient
 import SmartStore
 
@@ -11,6 +12,8 @@ struct ComparedEntries: Sendable {
   var dates: [String: Int64] = [:]
   /// See ``UploadContext/changesSeen``.
   var changes: [Int64: LocalChanges] = [:]
+  /// What the server had, where its fields could be read.
+  var seen: [Int64: JSONObject] = [:]
 }
 
 extension SyncUpRun {
@@ -56,6 +59,7 @@ extension SyncUpRun {
     let findings = try await check.examine(batch)
     compared.dates.merge(findings.dates) { _, new in new }
     compared.changes.merge(findings.local) { _, new in new }
+    compared.seen.merge(findings.seen) { _, new in new }
     for (i, result) in findings.refused { hold(batch.entryIds[i], .refused(result)) }
     try await reconcile(findings.changed, batch)
   }
@@ -63,7 +67,7 @@ extension SyncUpRun {
   private var check: UploadCheck {
     UploadCheck(
       target: target, context: context(), store: environment.store, soup: state.soupName,
-      sendable: plan.update ?? [])
+      sendable: plan.update ?? [], refused: environment.refusedFields)
   }
 
   private mutating func hold(_ id: Int64, _ verdict: UploadVerdict?) {

@@ -18,7 +18,7 @@ struct SyncUpRun {
 
   init(_ record: RunRecord) throws {
     self.record = record
-    target = try TargetRegistry.up(record.state.target)
+    target = try record.environment.targets.up(record.state.target)
     plan = target.settings.plan(fieldlist: record.state.options.fieldlist)
   }
 
@@ -30,8 +30,8 @@ struct SyncUpRun {
 
   func context(_ mergeMode: MergeMode? = nil) -> UploadContext {
     UploadContext(
-      client: environment.client, control: environment.control, configuration: environment.configuration,
-      mergeMode: mergeMode ?? state.options.mergeMode, datesSeen: compared.dates,
+      client: environment.client, service: environment.service, control: environment.control,
+      configuration: environment.configuration, mergeMode: mergeMode ?? state.options.mergeMode, datesSeen: compared.dates,
       changesSeen: compared.changes)
   }
 
@@ -139,9 +139,10 @@ extension SyncUpRun {
     upload.hold(chunk.held + claimed.held.map { ($0, .held) })
     var failure = await upload.send()
     if failure == nil { failure = await upload.findGone() }
-    let recreate = try await writeBack(upload)
+    let written = try await writeBack(upload)
     if let failure { throw failure }
-    let again = recreate + (try await reconcileLate(upload, mayTryAgain: true))
+    try await lookAfter(upload, written.versions)
+    let again = written.toCreate + (try await reconcileLate(upload, mayTryAgain: true))
     if !again.isEmpty { try await sendAgain(again) }
   }
 
@@ -184,30 +185,34 @@ extension SyncUpRun {
   }
 
   /// One transaction for all answers of a batch.
-  /// - Returns: Entries to create anew.
-  private mutating func writeBack(_ upload: BatchUpload) async throws -> [Int64] {
+  /// - Returns: Entries to create anew, and the versions of those that were updated.
+  private func writeBack(_ upload: BatchUpload) async throws -> (toCreate: [Int64], versions: [Int64: Int64]) {
     let answers = upload.answers, fields = target.fields, batch = upload.batch, claim = record.claim
     let unsettled = target.looksForLostCreates ? upload.unsettled : []
     let lost = LostAnswers(soup: state.soupName, entryIds: unsettled.sorted(), waitMs: place.waitMs)
     let percent = ProgressCounter.percent(counter.done + answers.count, of: counter.total)
-    let maker = target.looksForLostCreates ? state.id : nil
+    let maker = target.looksForLostCreates ? state.id : nil, looked = unconditionalUpdates(upload)
     let updated = Set(answers.filter { $0.sent.action == .update }.map(\.sent.entryId))
-    try await record.save(.synced) { transaction, state in
+    let versions = try await record.save(.synced) { transaction, state in
       for answer in answers {
         try transaction.writeBack(
-          answer.sent, answer.outcome, answer.result, in: state.soupName, fields: fields, madeBy: maker, updated: updated
+          answer, in: state.soupName, fields: fields, madeBy: maker, updated: updated
         ) { batch.sentFields(answer.sent) }
         state.counts.count(answer.outcome)
       }
+      try claim.settle(batch.entryIds.filter { !unsettled.contains($0) }, in: state.soupName, transaction)
       // An echo takes the place of the claim.
       try transaction.expectEchoes(
         answers.filter { $0.outcome == .succeeded }.map(\.sent.entryId), in: state.soupName)
-      try claim.settle(batch.entryIds.filter { !unsettled.contains($0) }, in: state.soupName, transaction)
+      for answer in answers where answer.outcome == .succeeded {
+        if let stamp = answer.result.stamp { try transaction.noteOwnStamp(stamp, of: answer.sent.entryId, in: state.soupName) }
+      }
       try lost.note(&state, now: claim.now, in: transaction)
       state.progress = max(state.progress, percent)
+      return try looked.reduce(into: [Int64: Int64]()) { $0[$1] = try transaction.entry($1, in: state.soupName)?.version }
     }
     if !unsettled.isEmpty { record.logDoubts() }
-    return answers.filter { $0.outcome == .recreate }.map(\.sent.entryId)
+    return (answers.filter { $0.outcome == .recreate }.map(\.sent.entryId), versions)
   }
 }
 

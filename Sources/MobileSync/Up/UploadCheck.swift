@@ -13,6 +13,7 @@ struct UploadCheck {
   let soup: String
   /// The fields of an update.
   let sendable: [String]
+  let refused: RefusedFields
 
   struct Findings {
     /// The server does not know the type of these; by position in the batch.
@@ -23,6 +24,8 @@ struct UploadCheck {
     var dates: [String: Int64] = [:]
     /// See ``UploadContext/changesSeen``.
     var local: [Int64: LocalChanges] = [:]
+    /// What the server has, by entry id, where its fields could be read.
+    var seen: [Int64: JSONObject] = [:]
   }
 
   /// - Throws: `RestError` when the server does not answer.
@@ -30,29 +33,34 @@ struct UploadCheck {
     let asked = (0..<batch.count).filter { !batch.flags($0).isCreated && batch.serverId($0) != nil }
     var findings = Findings()
     let known = target.comparesFields ? try await versions(asked, batch).filter { $0.value != .unknown } : [:]
-    let bases = try await bases(known.keys, batch)
+    let bases = try await bases(known.keys, batch), own = try await ownStamps(batch)
     for (i, version) in known {
       if let date = date(of: version), let id = batch.serverId(i) { findings.dates[id] = date }
       let entry = batch.entry(i)
       let mayUpload = UploadComparison.mayUpload(
-        entry, batch.flags(i), base: bases[i], server: version, batch.plan.fields, context.mergeMode)
+        entry, batch.flags(i), base: bases[i], server: version, batch.plan.fields, context.mergeMode,
+        ownStamp: own[batch.entryIds[i]])
       if !mayUpload { findings.changed[i] = .some(version) }
+      findings.seen[batch.entryIds[i]] = version.record
       findings.local[batch.entryIds[i]] = localChanges(entry, bases[i], batch.versions[i])
     }
-    try await compareDates(asked.filter { known[$0] == nil }, batch, &findings)
+    try await compareDates(asked.filter { known[$0] == nil }, batch, own, &findings)
     return findings
   }
 
   /// Of records whose fields cannot be asked for.
-  private func compareDates(_ asked: [Int], _ batch: DirtyBatch, _ findings: inout Findings) async throws {
+  private func compareDates(
+    _ asked: [Int], _ batch: DirtyBatch, _ own: [Int64: Int64], _ findings: inout Findings
+  ) async throws {
     guard !asked.isEmpty else { return }
     for (i, found) in try await RemoteLookup.find(asked, of: batch, target, in: context) {
       switch found {
       case .refused(let result): findings.refused[i] = result
       case .record(let remote):
         // Without a date of its own only the fields could tell.
-        let isUndated = context.mergeMode == .merge && batch.stamp(i) == nil && remote != .unchanged
-        if isUndated || !LeaveIfChanged.mayUpload(batch.flags(i), localStamp: batch.stamp(i), remote: remote) {
+        let stamp = LeaveIfChanged.later(batch.stamp(i), own[batch.entryIds[i]])
+        let isUndated = context.mergeMode == .merge && stamp == nil && remote != .unchanged
+        if isUndated || !LeaveIfChanged.mayUpload(batch.flags(i), localStamp: stamp, remote: remote) {
           findings.changed[i] = .some(nil)
         }
       }
@@ -70,7 +78,7 @@ struct UploadCheck {
   func versions(_ indices: [Int], _ batch: DirtyBatch) async throws -> [Int: ServerVersion] {
     let target = target, context = context
     return try await ServerVersions(
-      batch: batch, soup: soup, store: store, type: batch.type,
+      batch: batch, soup: soup, store: store, service: context.service, type: batch.type, refused: refused,
       fetch: { type, indices, fields in
         try await target.remoteVersions(type: type, indices, fields: fields, of: batch, in: context)
       }
@@ -79,6 +87,11 @@ struct UploadCheck {
 
   func date(of version: ServerVersion) -> Int64? {
     version.record?[target.fields.modificationDate]?.stringValue.flatMap { TimeStamp.milliseconds($0) }
+  }
+
+  private func ownStamps(_ batch: DirtyBatch) async throws -> [Int64: Int64] {
+    let ids = batch.entryIds, soup = soup
+    return try await store.read { try $0.ownStamps(of: ids, in: soup) }
   }
 
   private func bases(_ indices: some Sequence<Int>, _ batch: DirtyBatch) async throws -> [Int: JSONObject] {

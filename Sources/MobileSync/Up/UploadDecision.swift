@@ -1,7 +1,7 @@
 import JSON
 
 /// What is to be done with one dirty record. No store, network or clock: each rule has a one-line test.
-enum UploadAction: Sendable, Equatable {
+package enum UploadAction: Sendable, Equatable {
   /// Made and deleted here: the server never knew it.
   case removeLocally
   case create, update, upsert, delete
@@ -10,15 +10,15 @@ enum UploadAction: Sendable, Equatable {
 }
 
 /// The local flags of a record and what decides about its upload.
-struct LocalFlags: Sendable, Equatable {
-  var isLocal = true
-  var isCreated = false
-  var isUpdated = false
-  var isDeleted = false
+package struct LocalFlags: Sendable, Equatable {
+  package var isLocal = true
+  package var isCreated = false
+  package var isUpdated = false
+  package var isDeleted = false
 
   /// - Parameter hasExternalId: The target names an external id field, and the record has a value in it that is not local.
   /// - Note: Source: Mobile SDK, `CompositeRequestHelper`: a dirty record without a flag counts as an update.
-  func action(hasExternalId: Bool) -> UploadAction {
+  package func action(hasExternalId: Bool) -> UploadAction {
     guard isLocal else { return .nothing }
     if isDeleted { return isCreated ? .removeLocally : .delete }
     if isCreated { return hasExternalId ? .upsert : .create }
@@ -27,7 +27,7 @@ struct LocalFlags: Sendable, Equatable {
 }
 
 /// What the server holds of a record, as far as it said.
-enum RemoteRecord: Sendable, Equatable {
+package enum RemoteRecord: Sendable, Equatable {
   /// Modified last at this time, ms since 1970 UTC.
   case modified(Int64)
   case deleted
@@ -36,10 +36,16 @@ enum RemoteRecord: Sendable, Equatable {
   case unchanged, changed
 }
 
-enum LeaveIfChanged {
+package enum LeaveIfChanged {
+  /// The stamp that says what an entry was based on: that of its record, or of an upload of it since.
+  static func later(_ stamp: Int64?, _ ownStamp: Int64?) -> Int64? {
+    guard let stamp, let ownStamp else { return stamp ?? ownStamp }
+    return max(stamp, ownStamp)
+  }
+
   /// True when the server has nothing newer than what the local change was based on.
   /// - Parameter localStamp: The modification date the record came with, ms; nil when it has none.
-  static func mayUpload(_ flags: LocalFlags, localStamp: Int64?, remote: RemoteRecord) -> Bool {
+  package static func mayUpload(_ flags: LocalFlags, localStamp: Int64?, remote: RemoteRecord) -> Bool {
     if flags.isCreated || remote == .unchanged { return true }
     guard remote != .changed else { return false }
     guard let localStamp else { return true }
@@ -53,16 +59,17 @@ enum LeaveIfChanged {
 }
 
 /// Whether an entry may be sent over what the server has. No store, network or clock.
-enum UploadComparison {
+package enum UploadComparison {
   /// - Parameters:
   ///   - base: What the store says that the entry was made from; nil when it does not know.
   ///   - mergeMode: Not `OVERWRITE`, which compares nothing.
-  static func mayUpload(
+  ///   - ownStamp: What the server stamped our last upload with, ms; nil when that is not known.
+  package static func mayUpload(
     _ entry: JSONObject, _ flags: LocalFlags, base: JSONObject?, server: ServerVersion, _ fields: TargetFields,
-    _ mergeMode: MergeMode
+    _ mergeMode: MergeMode, ownStamp: Int64? = nil
   ) -> Bool {
     guard !flags.isCreated else { return true }
-    let date = stamp(entry, fields), isMerge = mergeMode == .merge
+    let date = LeaveIfChanged.later(stamp(entry, fields), ownStamp), isMerge = mergeMode == .merge
     if let record = server.record, let base = RecordMerge.base(base, fitting: entry, fields) {
       let merge = RecordMerge(base: base, local: entry, server: record, fields: fields)
       return (isMerge || flags.isDeleted ? merge.remoteChanges : merge.foreignChanges).isEmpty

@@ -2,7 +2,7 @@ import RecordScan
 
 extension ScannedValue {
   /// The text of a string value, escapes undone; nil for every other kind.
-  func string(in bytes: UnsafeRawBufferPointer) -> String? {
+  package func string(in bytes: UnsafeRawBufferPointer) -> String? {
     switch kind {
     case .plainString:
       return String(decoding: slice(in: bytes), as: UTF8.self)
@@ -16,12 +16,12 @@ extension ScannedValue {
   }
 
   /// What lies between the quotes of a string, or the whole text of another value.
-  func slice(in bytes: UnsafeRawBufferPointer) -> UnsafeRawBufferPointer {
+  package func slice(in bytes: UnsafeRawBufferPointer) -> UnsafeRawBufferPointer {
     UnsafeRawBufferPointer(rebasing: bytes[start..<start + count])
   }
 
   /// Appends the value as the JSON text it was.
-  func appendJSON(from bytes: UnsafeRawBufferPointer, to out: inout [UInt8]) {
+  package func appendJSON(from bytes: UnsafeRawBufferPointer, to out: inout [UInt8]) {
     let isString = kind == .plainString || kind == .escapedString
     if isString { out.append(UInt8(ascii: "\"")) }
     out.append(contentsOf: slice(in: bytes))

@@ -114,14 +114,14 @@ public struct SyncError: Error, Sendable {
 
 extension SyncError {
   /// The same error, seen from further outside.
-  func at(_ steps: JSONFile.Step...) -> SyncError {
+  package func at(_ steps: JSONFile.Step...) -> SyncError {
     var error = self
     error.place = steps + place
     return error
   }
 
   /// What the body throws, seen from outside of that step.
-  static func at<T>(_ step: JSONFile.Step, _ body: () throws(SyncError) -> T) throws(SyncError) -> T {
+  package static func at<T>(_ step: JSONFile.Step, _ body: () throws(SyncError) -> T) throws(SyncError) -> T {
     do { return try body() } catch { throw error.at(step) }
   }
 }

@@ -55,7 +55,7 @@ public struct SyncState: Sendable, Equatable {
   /// Why the last run ended FAILED: the server's body, else a message. Empty otherwise.
   public internal(set) var error = ""
   public internal(set) var counts = SyncCounts()
-  /// The `Sforce-Limit-Info` of the last answer, such as `api-usage=18/5000`; empty before one.
+  /// What the last answer said of the server's limits, such as `api-usage=18/5000`; empty before one.
   public internal(set) var limitInfo = ""
   /// Until then the server may still be working on creates in doubt, ms since 1970 UTC: run a sync up after that to have them
   /// found or sent again. 0 when none waits.

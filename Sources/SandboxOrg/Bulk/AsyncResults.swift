@@ -116,9 +116,9 @@ enum AsyncResults {
     let rows = try BulkQuery.rows(of: batch.id, try BulkStore(async.call.org.connection))
     let context = RenderContext(org: async.call.org, version: batch.version, userId: batch.userId)
     let statement = try QueryRunner.prepared(record.sql, on: async.call.org)
-    var out: [UInt8] = [0x5B]
+    var out: [UInt8] = [UInt8(ascii: "[")]
     try RecordRenderer(record, context).append(rows[...], with: statement, to: &out)
-    out.append(0x5D)
+    out.append(UInt8(ascii: "]"))
     return out
   }
 

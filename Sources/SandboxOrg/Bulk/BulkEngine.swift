@@ -154,7 +154,7 @@ struct BulkQuery {
       } else {
         ValueText.append(row, column.index, column.form, to: &value)
         // What FORMAT makes is text in JSON.
-        line.append(value.filter { $0 != 0x22 })
+        line.append(value.filter { $0 != UInt8(ascii: "\"") })
       }
     }
     return line.ended(by: job.lineEnding)

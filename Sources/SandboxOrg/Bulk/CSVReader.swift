@@ -24,14 +24,16 @@ struct CSVReader {
       }
       switch bytes[next] {
       case delimiter: index = next + 1
-      case 0x0A: return Record(fields: fields, end: next + 1, lineEnding: .lf)
+      case UInt8(ascii: "\n"): return Record(fields: fields, end: next + 1, lineEnding: .lf)
       default:
         // Only a carriage return is left: it belongs to a line feed.
         guard next + 1 < bytes.count else {
           if isLast { throw Problem(message: "a carriage return stands without a line feed") }
           return nil
         }
-        guard bytes[next + 1] == 0x0A else { throw Problem(message: "a carriage return stands without a line feed") }
+        guard bytes[next + 1] == UInt8(ascii: "\n") else {
+          throw Problem(message: "a carriage return stands without a line feed")
+        }
         return Record(fields: fields, end: next + 2, lineEnding: .crlf)
       }
     }
@@ -39,10 +41,12 @@ struct CSVReader {
 
   /// A field and the place behind it: a delimiter, a line end or the end of the bytes.
   private func field(in bytes: [UInt8], at start: Int, isLast: Bool) throws(Problem) -> (String, Int)? {
-    if start < bytes.count, bytes[start] == 0x22 { return try quoted(in: bytes, at: start + 1, isLast: isLast) }
+    if start < bytes.count, bytes[start] == UInt8(ascii: "\"") { return try quoted(in: bytes, at: start + 1, isLast: isLast) }
     var index = start
     while index < bytes.count, !ends(bytes[index]) {
-      if bytes[index] == 0x22 { throw Problem(message: "a quote stands in the middle of a field that has none around it") }
+      if bytes[index] == UInt8(ascii: "\"") {
+        throw Problem(message: "a quote stands in the middle of a field that has none around it")
+      }
       index += 1
     }
     guard index < bytes.count || isLast else { return nil }
@@ -53,14 +57,14 @@ struct CSVReader {
     var contents: [UInt8] = []
     var index = start
     while index < bytes.count {
-      guard bytes[index] == 0x22 else {
+      guard bytes[index] == UInt8(ascii: "\"") else {
         contents.append(bytes[index])
         index += 1
         continue
       }
       guard index + 1 < bytes.count else { return isLast ? (try text(contents[...]), index + 1) : nil }
-      if bytes[index + 1] == 0x22 {
-        contents.append(0x22)
+      if bytes[index + 1] == UInt8(ascii: "\"") {
+        contents.append(UInt8(ascii: "\""))
         index += 2
       } else {
         guard ends(bytes[index + 1]) else { throw Problem(message: "text stands behind a closing quote") }
@@ -71,7 +75,7 @@ struct CSVReader {
     return nil
   }
 
-  private func ends(_ byte: UInt8) -> Bool { byte == delimiter || byte == 0x0A || byte == 0x0D }
+  private func ends(_ byte: UInt8) -> Bool { byte == delimiter || byte == UInt8(ascii: "\n") || byte == UInt8(ascii: "\r") }
 
   private func text(_ bytes: ArraySlice<UInt8>) throws(Problem) -> String {
     guard let text = String(validating: bytes, as: UTF8.self) else { throw Problem(message: "a field is not UTF-8") }
@@ -83,7 +87,7 @@ enum LineEnding: String {
   case lf = "LF"
   case crlf = "CRLF"
 
-  var bytes: [UInt8] { self == .lf ? [0x0A] : [0x0D, 0x0A] }
+  var bytes: [UInt8] { self == .lf ? [UInt8(ascii: "\n")] : [UInt8(ascii: "\r"), UInt8(ascii: "\n")] }
 }
 
 /// What separates the columns of a job's CSV.
@@ -97,12 +101,12 @@ enum ColumnDelimiter: String {
 
   var byte: UInt8 {
     switch self {
-    case .backquote: 0x60
-    case .caret: 0x5E
-    case .comma: 0x2C
-    case .pipe: 0x7C
-    case .semicolon: 0x3B
-    case .tab: 0x09
+    case .backquote: UInt8(ascii: "`")
+    case .caret: UInt8(ascii: "^")
+    case .comma: UInt8(ascii: ",")
+    case .pipe: UInt8(ascii: "|")
+    case .semicolon: UInt8(ascii: ";")
+    case .tab: UInt8(ascii: "\t")
     }
   }
 }
@@ -121,12 +125,12 @@ struct CSVLine {
 
   mutating func append(_ field: some Sequence<UInt8>) {
     if !bytes.isEmpty { bytes.append(delimiter) }
-    bytes.append(0x22)
+    bytes.append(UInt8(ascii: "\""))
     for byte in field {
-      if byte == 0x22 { bytes.append(0x22) }
+      if byte == UInt8(ascii: "\"") { bytes.append(UInt8(ascii: "\"")) }
       bytes.append(byte)
     }
-    bytes.append(0x22)
+    bytes.append(UInt8(ascii: "\""))
   }
 
   func ended(by ending: LineEnding) -> [UInt8] { bytes + ending.bytes }

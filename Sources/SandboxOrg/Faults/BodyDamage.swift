@@ -24,13 +24,13 @@ enum BodyDamage {
     for (index, byte) in body.enumerated() {
       switch byte {
       case _ where isEscaped: isEscaped = false
-      case 0x5C where isInString: isEscaped = true
-      case 0x22: isInString.toggle()
-      case 0x7B, 0x7D, 0x5B, 0x5D, 0x3A: if !isInString { places.append(index) }
+      case UInt8(ascii: "\\") where isInString: isEscaped = true
+      case UInt8(ascii: "\""): isInString.toggle()
+      case _ where "{}[]:".utf8.contains(byte): if !isInString { places.append(index) }
       default: break
       }
     }
-    guard !places.isEmpty else { return body.append(0x7B) }
+    guard !places.isEmpty else { return body.append(UInt8(ascii: "{")) }
     body.remove(at: random.pick(places))
   }
 

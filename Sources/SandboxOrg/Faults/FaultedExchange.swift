@@ -110,7 +110,7 @@ struct FaultedExchange {
     var pieces: [(bytes: [UInt8], body: Int)] = stride(from: 0, to: body.count, by: size).map { start in
       let part = Array(body[start..<min(start + size, body.count)])
       guard delivery.chunkBytes != nil else { return (part, part.count) }
-      return (Array("\(String(part.count, radix: 16))\r\n".utf8) + part + [0x0D, 0x0A], part.count)
+      return (Array("\(String(part.count, radix: 16))\r\n".utf8) + part + [UInt8(ascii: "\r"), UInt8(ascii: "\n")], part.count)
     }
     if delivery.chunkBytes != nil, delivery.cut == nil { pieces.append((Array("0\r\n\r\n".utf8), 0)) }
     return pieces

@@ -13,12 +13,12 @@ struct PathPattern: Sendable, Equatable {
       throw .fault("path", "must be a pattern of 1 to \(Tuning.faultPatternBytes) bytes such as /services/data/**")
     }
     self.text = text
-    var parts: [Part] = text.hasPrefix("/") || text.hasPrefix("**") ? [] : [.any, .byte(0x2F)]
+    var parts: [Part] = text.hasPrefix("/") || text.hasPrefix("**") ? [] : [.any, .byte(UInt8(ascii: "/"))]
     let bytes = Array(text.lowercased().utf8)
     var index = 0
     while index < bytes.count {
-      let isDouble = bytes[index] == 0x2A && index + 1 < bytes.count && bytes[index + 1] == 0x2A
-      parts.append(isDouble ? .any : bytes[index] == 0x2A ? .name : .byte(bytes[index]))
+      let isDouble = bytes[index] == UInt8(ascii: "*") && index + 1 < bytes.count && bytes[index + 1] == UInt8(ascii: "*")
+      parts.append(isDouble ? .any : bytes[index] == UInt8(ascii: "*") ? .name : .byte(bytes[index]))
       index += isDouble ? 2 : 1
     }
     self.parts = parts
@@ -35,7 +35,7 @@ struct PathPattern: Sendable, Equatable {
       for (index, part) in parts.enumerated() {
         switch part {
         case .byte(let wanted): if fits[index], wanted == byte { next[index + 1] = true }
-        case .name: if byte != 0x2F, fits[index] || fits[index + 1] { next[index + 1] = true }
+        case .name: if byte != UInt8(ascii: "/"), fits[index] || fits[index + 1] { next[index + 1] = true }
         case .any: if fits[index] || fits[index + 1] { next[index + 1] = true }
         }
       }

@@ -1,4 +1,5 @@
 import JSON
+import Support
 
 /// Who a token belongs to: `/id/ORG/USER` and `/services/oauth2/userinfo`.
 enum IdentityRoutes {
@@ -115,7 +116,7 @@ enum IdentityRoutes {
   /// The only texts that may become the start of a script.
   private static func isIdentifier(_ text: String) -> Bool {
     text.utf8.count <= 64 && !text.isEmpty
-      && text.utf8.allSatisfy { (0x30...0x39) ~= $0 || (0x41...0x5A) ~= $0 || (0x61...0x7A) ~= $0 || $0 == 0x5F }
+      && text.utf8.allSatisfy { $0.isASCIILetter || $0.isASCIIDigit || $0 == UInt8(ascii: "_") }
   }
 
   // MARK: userinfo

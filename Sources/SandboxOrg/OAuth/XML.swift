@@ -1,3 +1,5 @@
+import Support
+
 /// A little XML: elements and text, for requests of some kilobytes. Document types and entities of one's own are refused,
 /// so that nothing expands and nothing is fetched.
 struct XML: Equatable {
@@ -75,10 +77,10 @@ private struct XMLParser {
       skipSpace()
       guard take("=") else { throw .init(message: "an attribute has no value") }
       skipSpace()
-      guard let quote = rest.first, quote == 0x22 || quote == 0x27 else { throw .init(message: "an attribute has no quotes") }
+      guard let quote = rest.first, "\"'".utf8.contains(quote) else { throw .init(message: "an attribute has no quotes") }
       rest = rest.dropFirst()
-      let value = try until(quote == 0x22 ? "\"" : "'")
-      guard !value.utf8.contains(0x3C) else { throw .init(message: "an attribute has a '<' in it") }
+      let value = try until(quote == UInt8(ascii: "\"") ? "\"" : "'")
+      guard !value.utf8.contains(UInt8(ascii: "<")) else { throw .init(message: "an attribute has a '<' in it") }
       if attribute.hasSuffix(":nil"), value == "true" { isNil = true }
     }
   }
@@ -93,10 +95,10 @@ private struct XMLParser {
         element.text += try until("]]>")
       } else if take("<?") {
         _ = try until("?>")
-      } else if byte == 0x3C {
+      } else if byte == UInt8(ascii: "<") {
         element.children.append(try self.element(depth: depth + 1))
       } else {
-        let end = rest.firstIndex(of: 0x3C) ?? rest.endIndex
+        let end = rest.firstIndex(of: UInt8(ascii: "<")) ?? rest.endIndex
         element.text += try Self.resolved(Substring(rest[..<end]))
         rest = rest[end...]
       }
@@ -106,7 +108,7 @@ private struct XMLParser {
 
   /// Text with the five named and the numeric references resolved; there are no others.
   private static func resolved(_ text: Substring) throws(XML.Failure) -> String {
-    guard text.utf8.contains(0x26) else { return String(text) }
+    guard text.utf8.contains(UInt8(ascii: "&")) else { return String(text) }
     var out = "", rest = text
     while let mark = rest.firstIndex(of: "&") {
       out += rest[..<mark]
@@ -152,7 +154,7 @@ private struct XMLParser {
     throw .init(message: "'\(mark)' is missing")
   }
 
-  private mutating func skipSpace() { rest = rest.drop { $0 == 0x20 || (0x09...0x0D) ~= $0 } }
+  private mutating func skipSpace() { rest = rest.drop { $0.isASCIIWhitespace } }
 
   private mutating func take(_ mark: String) -> Bool {
     guard rest.starts(with: mark.utf8) else { return false }

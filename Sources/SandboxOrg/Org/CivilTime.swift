@@ -32,7 +32,7 @@ struct CivilDate: Equatable, Sendable {
   /// Reads `YYYY-MM-DD`; nil for anything else and for days the calendar lacks.
   init?(parsing text: some StringProtocol) {
     let bytes = Array(text.utf8)
-    guard bytes.count == 10, bytes[4] == 0x2D, bytes[7] == 0x2D,
+    guard bytes.count == 10, bytes[4] == UInt8(ascii: "-"), bytes[7] == UInt8(ascii: "-"),
       let year = number(bytes[0..<4]), let month = number(bytes[5..<7]), let day = number(bytes[8..<10]),
       (1...12).contains(month), day >= 1, day <= Self.daysIn(month: month, year: year)
     else { return nil }
@@ -76,9 +76,9 @@ enum Timestamp {
   /// - Returns: Milliseconds since 1970 UTC, or nil when the text is no such moment.
   static func milliseconds(parsing text: some StringProtocol) -> Int64? {
     let bytes = Array(text.utf8)
-    guard bytes.count >= 20, bytes[10] == 0x54 || bytes[10] == 0x74,
+    guard bytes.count >= 20, bytes[10] == UInt8(ascii: "T") || bytes[10] == UInt8(ascii: "t"),
       let date = CivilDate(parsing: String(decoding: bytes[0..<10], as: UTF8.self)),
-      bytes[13] == 0x3A, bytes[16] == 0x3A,
+      bytes[13] == UInt8(ascii: ":"), bytes[16] == UInt8(ascii: ":"),
       let hour = number(bytes[11..<13]), let minute = number(bytes[14..<16]), let second = number(bytes[17..<19]),
       hour < 24, minute < 60, second < 60
     else { return nil }
@@ -91,12 +91,12 @@ enum Timestamp {
   }
 
   private static func fractionMilliseconds(_ bytes: [UInt8], _ index: inout Int) -> Int? {
-    guard bytes[index] == 0x2E else { return 0 }
+    guard bytes[index] == UInt8(ascii: ".") else { return 0 }
     index += 1
     var value = 0
     var digits = 0
-    while index < bytes.count, (0x30...0x39).contains(bytes[index]), digits < 9 {
-      if digits < 3 { value = value * 10 + Int(bytes[index] - 0x30) }
+    while index < bytes.count, (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(bytes[index]), digits < 9 {
+      if digits < 3 { value = value * 10 + Int(bytes[index] - UInt8(ascii: "0")) }
       digits += 1
       index += 1
     }
@@ -106,13 +106,13 @@ enum Timestamp {
   }
 
   private static func zoneSeconds(_ zone: ArraySlice<UInt8>) -> Int? {
-    if zone.elementsEqual([0x5A]) || zone.elementsEqual([0x7A]) { return 0 }
-    guard let sign = zone.first, sign == 0x2B || sign == 0x2D else { return nil }
-    let digits = zone.dropFirst().filter { $0 != 0x3A }
-    guard digits.count == 4, zone.count == 5 || (zone.count == 6 && zone[zone.startIndex + 3] == 0x3A),
+    if zone.elementsEqual([UInt8(ascii: "Z")]) || zone.elementsEqual([UInt8(ascii: "z")]) { return 0 }
+    guard let sign = zone.first, sign == UInt8(ascii: "+") || sign == UInt8(ascii: "-") else { return nil }
+    let digits = zone.dropFirst().filter { $0 != UInt8(ascii: ":") }
+    guard digits.count == 4, zone.count == 5 || (zone.count == 6 && zone[zone.startIndex + 3] == UInt8(ascii: ":")),
       let hours = number(digits[0..<2]), let minutes = number(digits[2..<4]), hours < 24, minutes < 60
     else { return nil }
-    return (sign == 0x2D ? -1 : 1) * (hours * 3600 + minutes * 60)
+    return (sign == UInt8(ascii: "-") ? -1 : 1) * (hours * 3600 + minutes * 60)
   }
 }
 
@@ -131,8 +131,8 @@ enum TimeOfDay {
 private func number(_ digits: ArraySlice<UInt8>) -> Int? {
   var value = 0
   for digit in digits {
-    guard (0x30...0x39).contains(digit) else { return nil }
-    value = value * 10 + Int(digit - 0x30)
+    guard (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(digit) else { return nil }
+    value = value * 10 + Int(digit - UInt8(ascii: "0"))
   }
   return value
 }

@@ -1,3 +1,5 @@
+import Support
+
 /// Record ids: 15 characters, three of them the object's prefix, and a checksum of three more.
 ///
 /// The sequence part counts in base 62 with digits in ASCII order, so that ids of one object sort as they were made.
@@ -35,12 +37,12 @@ package enum RecordID {
     let bytes = Array(id)
     return (0..<3).map { block in
       var value = 0
-      for position in 0..<5 where (0x41...0x5A).contains(bytes[block * 5 + position]) { value |= 1 << position }
+      for position in 0..<5 where bytes[block * 5 + position].isASCIIUppercase { value |= 1 << position }
       return checkCharacters[value]
     }
   }
 
   private static func isAlphanumeric(_ byte: UInt8) -> Bool {
-    (0x30...0x39).contains(byte) || (0x41...0x5A).contains(byte) || (0x61...0x7A).contains(byte)
+    byte.isASCIILetter || byte.isASCIIDigit
   }
 }

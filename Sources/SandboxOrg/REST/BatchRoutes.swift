@@ -34,7 +34,7 @@ enum BatchRoutes {
     for (index, reply) in replies.enumerated() {
       out.append(contentsOf: "\(index > 0 ? "," : ""){\"statusCode\":\(reply.status),\"result\":".utf8)
       reply.appendBody(to: &out)
-      out.append(0x7D)
+      out.append(UInt8(ascii: "}"))
     }
     out.append(contentsOf: "]}".utf8)
     return out

@@ -41,7 +41,7 @@ enum ChangeRoutes {
       append(rows, 1, to: &out)
       out.append(contentsOf: ",\"id\":".utf8)
       append(rows, 0, to: &out)
-      out.append(0x7D)
+      out.append(UInt8(ascii: "}"))
     }
     let earliest = call.org.configuration.clock.now() - Int64(Tuning.deletedDays) * 86_400
     out.append(contentsOf: "],\"earliestDateAvailable\":\"\(Timestamp.text(earliest))\"".utf8)
@@ -60,7 +60,7 @@ enum ChangeRoutes {
   }
 
   private static func countRow(_ count: inout Int, _ out: inout [UInt8]) throws(SandboxError) {
-    if count > 0 { out.append(0x2C) }
+    if count > 0 { out.append(UInt8(ascii: ",")) }
     count += 1
     guard count <= Tuning.changedIds else {
       throw SandboxError(
@@ -70,9 +70,9 @@ enum ChangeRoutes {
   }
 
   private static func append(_ row: Statement, _ column: Int32, to out: inout [UInt8]) {
-    out.append(0x22)
+    out.append(UInt8(ascii: "\""))
     out.append(contentsOf: row.bytes(column))
-    out.append(0x22)
+    out.append(UInt8(ascii: "\""))
   }
 
   // MARK: Parameters

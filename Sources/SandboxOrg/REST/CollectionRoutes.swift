@@ -83,12 +83,12 @@ enum CollectionRoutes {
     guard !fields.isEmpty else { throw SandboxError.json("at least one field is needed") }
     let records = try call.reader.records(
       ids.map { RecordID.normalized($0) }, of: object, fields: fields, version: call.version)
-    var out: [UInt8] = [0x5B]
+    var out: [UInt8] = [UInt8(ascii: "[")]
     for (index, record) in records.enumerated() {
-      if index > 0 { out.append(0x2C) }
+      if index > 0 { out.append(UInt8(ascii: ",")) }
       out.append(contentsOf: record ?? Array("null".utf8))
     }
-    out.append(0x5D)
+    out.append(UInt8(ascii: "]"))
     return .json(200, out)
   }
 

@@ -42,12 +42,12 @@ struct CompositeReferences {
   /// The text with every `@{…}` replaced. An opening without an end is ordinary text.
   mutating func resolved(_ text: String) throws(SandboxError) -> String {
     let bytes = Array(text.utf8)
-    guard bytes.contains(0x40) else { return text }
+    guard bytes.contains(UInt8(ascii: "@")) else { return text }
     var out: [UInt8] = []
     var index = 0
     while index < bytes.count {
-      if bytes[index] == 0x40, index + 1 < bytes.count, bytes[index + 1] == 0x7B,
-        let end = bytes[index...].firstIndex(of: 0x7D)
+      if bytes[index] == UInt8(ascii: "@"), index + 1 < bytes.count, bytes[index + 1] == UInt8(ascii: "{"),
+        let end = bytes[index...].firstIndex(of: UInt8(ascii: "}"))
       {
         out += try value(of: String(decoding: bytes[(index + 2)..<end], as: UTF8.self)).utf8
         index = end + 1

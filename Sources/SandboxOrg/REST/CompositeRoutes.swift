@@ -1,4 +1,5 @@
 import JSON
+import Support
 
 /// `/composite` and `/composite/graph`: requests that build on each other's answers.
 enum CompositeRoutes {
@@ -110,11 +111,9 @@ enum CompositeRoutes {
   }
 
   private static func isReferenceId(_ text: String) -> Bool {
-    guard let first = text.utf8.first, isLetter(first) else { return false }
-    return text.utf8.allSatisfy { isLetter($0) || (0x30...0x39).contains($0) || $0 == 0x5F }
+    guard let first = text.utf8.first, first.isASCIILetter else { return false }
+    return text.utf8.allSatisfy { $0.isASCIILetter || $0.isASCIIDigit || $0 == UInt8(ascii: "_") }
   }
-
-  private static func isLetter(_ byte: UInt8) -> Bool { (0x61...0x7A).contains(byte | 0x20) }
 
   private static func refuseTwins(_ ids: [String], _ name: String) throws(SandboxError) {
     var seen: Set<String> = []

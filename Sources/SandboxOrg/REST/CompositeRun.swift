@@ -91,7 +91,7 @@ struct CompositeRun {
       headers.append(to: &out)
       out.append(contentsOf: ",\"httpStatusCode\":\(reply.status),\"referenceId\":".utf8)
       JSONText.appendQuoted(items[index].referenceId, to: &out)
-      out.append(0x7D)
+      out.append(UInt8(ascii: "}"))
     }
     out.append(contentsOf: "]}".utf8)
   }

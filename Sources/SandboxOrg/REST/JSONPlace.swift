@@ -1,4 +1,5 @@
 import JSON
+import Support
 
 /// Finds values in the text of a JSON object. The text has been parsed before: nothing is checked here.
 enum JSONPlace {
@@ -45,5 +46,5 @@ enum JSONPlace {
 
   private static func name(_ quoted: [UInt8]) -> String? { (try? JSONValue(parsing: quoted))?.stringValue }
 
-  private static func isSpace(_ byte: UInt8) -> Bool { byte == 0x20 || (0x09...0x0D).contains(byte) }
+  private static func isSpace(_ byte: UInt8) -> Bool { byte.isASCIIWhitespace }
 }

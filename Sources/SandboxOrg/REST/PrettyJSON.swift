@@ -10,28 +10,28 @@ enum PrettyJSON {
     for (index, byte) in compact.enumerated() {
       if inString {
         out.append(byte)
-        inString = isEscaped || byte != 0x22
-        isEscaped = !isEscaped && byte == 0x5C
+        inString = isEscaped || byte != UInt8(ascii: "\"")
+        isEscaped = !isEscaped && byte == UInt8(ascii: "\\")
         continue
       }
       let next = index + 1 < compact.count ? compact[index + 1] : 0
       switch byte {
-      case 0x22:
+      case UInt8(ascii: "\""):
         inString = true
         out.append(byte)
-      case 0x7B, 0x5B:
+      case UInt8(ascii: "{"), UInt8(ascii: "["):
         out.append(byte)
         depth += 1
         // Empty ones stay on their line.
-        if next != 0x7D, next != 0x5D { newLine(depth, &out) }
-      case 0x7D, 0x5D:
+        if next != UInt8(ascii: "}"), next != UInt8(ascii: "]") { newLine(depth, &out) }
+      case UInt8(ascii: "}"), UInt8(ascii: "]"):
         depth -= 1
-        if out.last != 0x7B, out.last != 0x5B { newLine(depth, &out) }
+        if out.last != UInt8(ascii: "{"), out.last != UInt8(ascii: "[") { newLine(depth, &out) }
         out.append(byte)
-      case 0x2C:
+      case UInt8(ascii: ","):
         out.append(byte)
         newLine(depth, &out)
-      case 0x3A: out.append(contentsOf: [0x20, 0x3A, 0x20])
+      case UInt8(ascii: ":"): out.append(contentsOf: [UInt8(ascii: " "), UInt8(ascii: ":"), UInt8(ascii: " ")])
       default: out.append(byte)
       }
     }
@@ -39,7 +39,7 @@ enum PrettyJSON {
   }
 
   private static func newLine(_ depth: Int, _ out: inout [UInt8]) {
-    out.append(0x0A)
-    out.append(contentsOf: repeatElement(0x20, count: 2 * max(0, depth)))
+    out.append(UInt8(ascii: "\n"))
+    out.append(contentsOf: repeatElement(UInt8(ascii: " "), count: 2 * max(0, depth)))
   }
 }

@@ -84,7 +84,7 @@ struct RelatedRows {
     if let name = field.mediaTypeField,
       case .text(let known)? = try call.org.connection.firstValue(
         "SELECT \"\(name)\" FROM \(object.table) WHERE Id = ?", [.text(id)]),
-      known.utf8.allSatisfy({ $0 >= 0x20 && $0 < 0x7F })
+      known.utf8.allSatisfy({ $0 >= UInt8(ascii: " ") && $0 < 0x7F })
     {
       type = known
     }

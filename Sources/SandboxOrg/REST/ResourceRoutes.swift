@@ -68,9 +68,9 @@ enum ResourceRoutes {
       guard let object = call.org.schema.object(item.object) else { continue }
       records += try recentRecords(object, [item.id], call)
     }
-    var out: [UInt8] = [0x5B]
+    var out: [UInt8] = [UInt8(ascii: "[")]
     append(records, to: &out)
-    out.append(0x5D)
+    out.append(UInt8(ascii: "]"))
     return .json(200, out)
   }
 
@@ -81,7 +81,7 @@ enum ResourceRoutes {
 
   private static func append(_ records: [[UInt8]], to out: inout [UInt8]) {
     for (index, record) in records.enumerated() {
-      if index > 0 { out.append(0x2C) }
+      if index > 0 { out.append(UInt8(ascii: ",")) }
       out.append(contentsOf: record)
     }
   }

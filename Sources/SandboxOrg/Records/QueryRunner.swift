@@ -95,7 +95,7 @@ struct QueryRunner {
           status: 400, code: "EXCEEDED_ID_LIMIT",
           message: "Aggregate query does not support queryMore(), use LIMIT to restrict the results to a single batch")
       }
-      if total > 1 { records.append(0x2C) }
+      if total > 1 { records.append(UInt8(ascii: ",")) }
       records.append(contentsOf: Self.aggregateHead)
       for (index, name) in names.enumerated() {
         records.append(contentsOf: name)
@@ -107,7 +107,7 @@ struct QueryRunner {
           ValueText.append(statement, column, forms[index], to: &records)
         }
       }
-      records.append(0x7D)
+      records.append(UInt8(ascii: "}"))
     }
     return Array("{\"totalSize\":\(total),\"done\":true,\"records\":[".utf8) + records + Array("]}".utf8)
   }

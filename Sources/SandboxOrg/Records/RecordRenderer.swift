@@ -80,13 +80,13 @@ struct RecordRenderer {
           out.append(contentsOf: ValueText.null)
           continue
         }
-        out.append(0x22)
+        out.append(UInt8(ascii: "\""))
         out.append(contentsOf: head.path)
         out.append(contentsOf: id)
         out.append(contentsOf: end)
       }
     }
-    out.append(0x7D)
+    out.append(UInt8(ascii: "}"))
   }
 
   private static let headEnd = Array("\"}".utf8)
@@ -154,7 +154,7 @@ extension RecordRenderer {
     for row in rows {
       statement.bind(1, row)
       if try statement.step() {
-        if !isFirst { out.append(0x2C) }
+        if !isFirst { out.append(UInt8(ascii: ",")) }
         isFirst = false
         try append(statement, to: &out)
       }

@@ -19,9 +19,9 @@ enum ValueText {
     }
     switch form {
     case .plainText:
-      out.append(0x22)
+      out.append(UInt8(ascii: "\""))
       out.append(contentsOf: row.bytes(column))
-      out.append(0x22)
+      out.append(UInt8(ascii: "\""))
     case .text: appendQuoted(row.bytes(column), to: &out)
     case .json: out.append(contentsOf: row.bytes(column))
     // Their path needs the row's id, which only the renderer has.
@@ -34,21 +34,21 @@ enum ValueText {
 
   /// Copies whole when nothing needs an escape, which is almost always.
   private static func appendQuoted(_ text: UnsafeRawBufferPointer, to out: inout [UInt8]) {
-    out.append(0x22)
-    if text.contains(where: { $0 < 0x20 || $0 == 0x22 || $0 == 0x5C }) {
+    out.append(UInt8(ascii: "\""))
+    if text.contains(where: { $0 < UInt8(ascii: " ") || $0 == UInt8(ascii: "\"") || $0 == UInt8(ascii: "\\") }) {
       JSONText.appendEscaped(text.assumingMemoryBound(to: UInt8.self), to: &out)
     } else {
       out.append(contentsOf: text)
     }
-    out.append(0x22)
+    out.append(UInt8(ascii: "\""))
   }
 
   private static func appendInteger(_ value: Int64, to out: inout [UInt8]) {
     var rest = value.magnitude
-    if value < 0 { out.append(0x2D) }
+    if value < 0 { out.append(UInt8(ascii: "-")) }
     let start = out.count
     repeat {
-      out.append(0x30 + UInt8(truncatingIfNeeded: rest % 10))
+      out.append(UInt8(ascii: "0") + UInt8(truncatingIfNeeded: rest % 10))
       rest /= 10
     } while rest > 0
     out[start...].reverse()
@@ -61,8 +61,8 @@ enum ValueText {
       return
     }
     appendInteger(Int64(value), to: &out)
-    out.append(0x2E)
-    out.append(0x30)
+    out.append(UInt8(ascii: "."))
+    out.append(UInt8(ascii: "0"))
   }
 }
 

@@ -31,7 +31,7 @@ enum TextComparison {
   static func next(_ text: UnsafeRawBufferPointer, _ index: inout Int) -> UInt32 {
     let first = text[index]
     index += 1
-    if first < 0x80 { return UInt32(first &- 0x41 < 26 ? first | 0x20 : first) }
+    if first < 0x80 { return UInt32(first &- UInt8(ascii: "A") < 26 ? first | 0x20 : first) }
     let count = first >= 0xF0 ? 3 : first >= 0xE0 ? 2 : 1
     guard first >= 0xC2, first < 0xF5, index + count <= text.count else { return UInt32(first) }
     var value = UInt32(first) & (0x3F >> UInt32(count))
@@ -86,9 +86,9 @@ private final class PatternMatcher {
     while index < pattern.count {
       let scalar = TextComparison.next(pattern, &index)
       switch scalar {
-      case 0x25: steps.append(.any)
-      case 0x5F: steps.append(.one)
-      case 0x5C where index < pattern.count: steps.append(.scalar(TextComparison.next(pattern, &index)))
+      case ("%" as Unicode.Scalar).value: steps.append(.any)
+      case ("_" as Unicode.Scalar).value: steps.append(.one)
+      case ("\\" as Unicode.Scalar).value where index < pattern.count: steps.append(.scalar(TextComparison.next(pattern, &index)))
       default: steps.append(.scalar(scalar))
       }
     }

@@ -30,8 +30,9 @@ struct SearchRunner {
       let limit = min(left, share(of: returned, in: search, objects: returning.count))
       left -= try append(returned, plan, search, limit: limit, to: &records)
     }
-    if versionNumber < Tuning.wrappedSearchVersion { return [0x5B] + records + [0x5D] }
-    return Array("{\"searchRecords\":[".utf8) + records + [0x5D] + labels(search, plans.map(\.1.object)) + [0x7D]
+    if versionNumber < Tuning.wrappedSearchVersion { return [UInt8(ascii: "[")] + records + [UInt8(ascii: "]")] }
+    let head = Array("{\"searchRecords\":[".utf8)
+    return head + records + Array("]".utf8) + labels(search, plans.map(\.1.object)) + Array("}".utf8)
   }
 
   /// The objects of a search without RETURNING.
@@ -91,7 +92,7 @@ struct SearchRunner {
     var found: [Int64] = []
     while found.count < limit, try rows.step() { found.append(rows.int64(0)) }
     guard !found.isEmpty else { return 0 }
-    if !out.isEmpty { out.append(0x2C) }
+    if !out.isEmpty { out.append(UInt8(ascii: ",")) }
     let context = RenderContext(org: org, version: version, userId: userId)
     let statement = try QueryRunner.prepared(plan.record.sql, on: org)
     try RecordRenderer(plan.record, context).append(found[...], with: statement, to: &out)

@@ -1,4 +1,5 @@
 import JSON
+import Support
 
 /// One element of a schema file's `objects`: a new object, or more fields for one there is.
 struct ObjectReader {
@@ -18,9 +19,7 @@ struct ObjectReader {
 
   static func isName(_ text: String) -> Bool {
     text.utf8.count <= 80 && text.first?.isLetter == true
-      && text.utf8.allSatisfy {
-        (0x30...0x39).contains($0) || (0x41...0x5A).contains($0) || (0x61...0x7A).contains($0) || $0 == 0x5F
-      }
+      && text.utf8.allSatisfy { $0.isASCIILetter || $0.isASCIIDigit || $0 == UInt8(ascii: "_") }
   }
 
   /// More fields, rules and record types for an object of the org. Of its standard fields, the label and the picklist can be

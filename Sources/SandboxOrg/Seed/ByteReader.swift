@@ -43,7 +43,7 @@ final class ByteReader {
   func take() throws(SandboxError) -> UInt8? {
     guard let byte = try peek() else { return nil }
     index += 1
-    if byte == 0x0A { line += 1 }
+    if byte == UInt8(ascii: "\n") { line += 1 }
     return byte
   }
 

@@ -61,12 +61,12 @@ struct CSVSeed {
 
   private func cell(_ line: Int) throws(SandboxError) -> (text: String, isLast: Bool) {
     var bytes: [UInt8] = []
-    let isQuoted = try reader.peek() == 0x22
+    let isQuoted = try reader.peek() == UInt8(ascii: "\"")
     if isQuoted { bytes = try quoted(line) }
     while let byte = try reader.take() {
-      if byte == 0x2C { return (try text(bytes, line), false) }
-      if byte == 0x0A { return (try text(bytes, line), true) }
-      if byte == 0x0D, try reader.peek() == 0x0A { continue }
+      if byte == UInt8(ascii: ",") { return (try text(bytes, line), false) }
+      if byte == UInt8(ascii: "\n") { return (try text(bytes, line), true) }
+      if byte == UInt8(ascii: "\r"), try reader.peek() == UInt8(ascii: "\n") { continue }
       guard !isQuoted else { throw reader.failure("there is text behind a closing quotation mark", line: line) }
       bytes.append(byte)
       try bound(bytes, line)
@@ -79,8 +79,8 @@ struct CSVSeed {
     var bytes: [UInt8] = []
     _ = try reader.take()
     while let byte = try reader.take() {
-      if byte == 0x22 {
-        guard try reader.peek() == 0x22 else { return bytes }
+      if byte == UInt8(ascii: "\"") {
+        guard try reader.peek() == UInt8(ascii: "\"") else { return bytes }
         _ = try reader.take()
       }
       bytes.append(byte)

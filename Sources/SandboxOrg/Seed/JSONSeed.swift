@@ -7,8 +7,8 @@ struct JSONSeed {
   /// - Parameter add: Gets each record, its object's name and the line it starts on.
   func run(_ add: (JSONObject, String, Int) throws -> Void) throws {
     switch try token() {
-    case 0x7B: try objects(add)
-    case 0x5B: try records(type: nil, add)
+    case UInt8(ascii: "{"): try objects(add)
+    case UInt8(ascii: "["): try records(type: nil, add)
     default: throw reader.failure("must start with '{' or '['")
     }
     guard try token() == nil else { throw reader.failure("there is more text behind the end of the records") }
@@ -17,36 +17,38 @@ struct JSONSeed {
   /// The next byte that is no white space, taken.
   private func token() throws(SandboxError) -> UInt8? {
     while let byte = try reader.take() {
-      if ![0x20, 0x09, 0x0A, 0x0D].contains(byte) { return byte }
+      if ![UInt8(ascii: " "), UInt8(ascii: "\t"), UInt8(ascii: "\n"), UInt8(ascii: "\r")].contains(byte) { return byte }
     }
     return nil
   }
 
   private func objects(_ add: (JSONObject, String, Int) throws -> Void) throws {
     var next = try token()
-    if next == 0x7D { return }
+    if next == UInt8(ascii: "}") { return }
     while true {
-      guard next == 0x22 else { throw reader.failure("the name of an object in quotation marks is missing") }
+      guard next == UInt8(ascii: "\"") else { throw reader.failure("the name of an object in quotation marks is missing") }
       var name: [UInt8] = []
-      while let byte = try reader.take(), byte != 0x22 {
+      while let byte = try reader.take(), byte != UInt8(ascii: "\"") {
         name.append(byte)
-        guard name.count <= 80, byte != 0x5C else { throw reader.failure("the name of an object is too long, or holds a '\\'") }
+        guard name.count <= 80, byte != UInt8(ascii: "\\") else {
+          throw reader.failure("the name of an object is too long, or holds a '\\'")
+        }
       }
-      guard try token() == 0x3A else { throw reader.failure("':' is missing") }
-      guard try token() == 0x5B else { throw reader.failure("the records of an object must be a list") }
+      guard try token() == UInt8(ascii: ":") else { throw reader.failure("':' is missing") }
+      guard try token() == UInt8(ascii: "[") else { throw reader.failure("the records of an object must be a list") }
       try records(type: String(decoding: name, as: UTF8.self), add)
       next = try token()
-      if next == 0x7D { return }
-      guard next == 0x2C else { throw reader.failure("',' or '}' is missing") }
+      if next == UInt8(ascii: "}") { return }
+      guard next == UInt8(ascii: ",") else { throw reader.failure("',' or '}' is missing") }
       next = try token()
     }
   }
 
   private func records(type: String?, _ add: (JSONObject, String, Int) throws -> Void) throws {
     var next = try token()
-    if next == 0x5D { return }
+    if next == UInt8(ascii: "]") { return }
     while true {
-      guard next == 0x7B else { throw reader.failure("a record must be an object: '{' is missing") }
+      guard next == UInt8(ascii: "{") else { throw reader.failure("a record must be an object: '{' is missing") }
       let line = reader.line
       let record = try self.record(line)
       guard let type = type ?? record["attributes"]?["type"]?.stringValue else {
@@ -54,15 +56,15 @@ struct JSONSeed {
       }
       try add(record, type, line)
       next = try token()
-      if next == 0x5D { return }
-      guard next == 0x2C else { throw reader.failure("',' or ']' is missing") }
+      if next == UInt8(ascii: "]") { return }
+      guard next == UInt8(ascii: ",") else { throw reader.failure("',' or ']' is missing") }
       next = try token()
     }
   }
 
   /// The rest of an object whose first brace was taken.
   private func record(_ line: Int) throws(SandboxError) -> JSONObject {
-    var bytes: [UInt8] = [0x7B]
+    var bytes: [UInt8] = [UInt8(ascii: "{")]
     var depth = 1
     var isInText = false, isEscaped = false
     while depth > 0 {
@@ -72,12 +74,13 @@ struct JSONSeed {
         throw reader.failure("the record is larger than \(Tuning.seedRecordBytes) bytes", line: line)
       }
       if isInText {
-        if isEscaped { isEscaped = false } else if byte == 0x5C { isEscaped = true } else if byte == 0x22 { isInText = false }
-      } else if byte == 0x22 {
+        if !isEscaped, byte == UInt8(ascii: "\"") { isInText = false }
+        isEscaped = !isEscaped && byte == UInt8(ascii: "\\")
+      } else if byte == UInt8(ascii: "\"") {
         isInText = true
-      } else if byte == 0x7B || byte == 0x5B {
+      } else if byte == UInt8(ascii: "{") || byte == UInt8(ascii: "[") {
         depth += 1
-      } else if byte == 0x7D || byte == 0x5D {
+      } else if byte == UInt8(ascii: "}") || byte == UInt8(ascii: "]") {
         depth -= 1
       }
     }

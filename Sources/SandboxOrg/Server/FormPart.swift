@@ -54,7 +54,7 @@ struct MultipartReader {
     let start: Int, end: Int
   }
 
-  private func isLast(_ mark: Mark) -> Bool { body[mark.end...].starts(with: [0x2D, 0x2D]) }
+  private func isLast(_ mark: Mark) -> Bool { body[mark.end...].starts(with: [UInt8(ascii: "-"), UInt8(ascii: "-")]) }
 
   /// The next boundary at the beginning of a line.
   private func nextMark(from start: Int) -> Mark? {
@@ -62,8 +62,8 @@ struct MultipartReader {
     while index + mark.count <= body.count {
       if body[index...].starts(with: mark) {
         var end = index
-        if end > start, body[end - 1] == 0x0A { end -= 1 }
-        if end > start, end < index, body[end - 1] == 0x0D { end -= 1 }
+        if end > start, body[end - 1] == UInt8(ascii: "\n") { end -= 1 }
+        if end > start, end < index, body[end - 1] == UInt8(ascii: "\r") { end -= 1 }
         return Mark(start: end, end: index + mark.count)
       }
       guard let next = lineEnd(from: index) else { return nil }
@@ -76,7 +76,7 @@ struct MultipartReader {
   private func lineEnd(from start: Int) -> Int? {
     body.withUnsafeBytes { raw -> Int? in
       guard start < raw.count, let base = raw.baseAddress,
-        let found = memchr(base + start, 0x0A, raw.count - start)
+        let found = memchr(base + start, Int32(UInt8(ascii: "\n")), raw.count - start)
       else { return nil }
       return UnsafeRawPointer(found) - base + 1
     }
@@ -89,7 +89,7 @@ struct MultipartReader {
     var index = start
     while let next = lineEnd(from: index), next <= end {
       guard next - start <= Tuning.partHeadBytes else { throw Problem(message: "the headers of a part are too long") }
-      let line = body[index..<next].filter { $0 != 0x0D && $0 != 0x0A }
+      let line = body[index..<next].filter { $0 != UInt8(ascii: "\r") && $0 != UInt8(ascii: "\n") }
       index = next
       if line.isEmpty { break }
       let pair = String(decoding: line, as: UTF8.self).split(separator: ":", maxSplits: 1)

@@ -142,7 +142,7 @@ final class LogFile: Sendable {
 
   /// What the disk does not take is dropped: a server goes on without its log.
   func write(_ line: JSONObject) {
-    let bytes = line.serialized() + [0x0A]
+    let bytes = line.serialized() + [UInt8(ascii: "\n")]
     _ = bytes.withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress, $0.count) }
   }
 }

@@ -1,3 +1,5 @@
+import Support
+
 /// Percent encoding and form fields.
 enum URLCoding {
   /// - Parameter plusIsSpace: In queries and forms, not in paths.
@@ -8,13 +10,13 @@ enum URLCoding {
     out.reserveCapacity(bytes.count)
     var index = 0
     while index < bytes.count {
-      if bytes[index] == 0x25, index + 2 < bytes.count, let high = digit(bytes[index + 1]),
+      if bytes[index] == UInt8(ascii: "%"), index + 2 < bytes.count, let high = digit(bytes[index + 1]),
         let low = digit(bytes[index + 2])
       {
         out.append(high << 4 | low)
         index += 3
       } else {
-        out.append(plusIsSpace && bytes[index] == 0x2B ? 0x20 : bytes[index])
+        out.append(plusIsSpace && bytes[index] == UInt8(ascii: "+") ? UInt8(ascii: " ") : bytes[index])
         index += 1
       }
     }
@@ -38,9 +40,9 @@ enum URLCoding {
     var out: [UInt8] = []
     for byte in text.utf8 {
       switch byte {
-      case 0x30...0x39, 0x41...0x5A, 0x61...0x7A, 0x2D, 0x2E, 0x5F: out.append(byte)
-      case 0x20: out.append(0x2B)
-      default: out += [0x25, hex[Int(byte >> 4)], hex[Int(byte & 15)]]
+      case _ where byte.isASCIILetter || byte.isASCIIDigit || "-._".utf8.contains(byte): out.append(byte)
+      case UInt8(ascii: " "): out.append(UInt8(ascii: "+"))
+      default: out += [UInt8(ascii: "%"), hex[Int(byte >> 4)], hex[Int(byte & 15)]]
       }
     }
     return String(decoding: out, as: UTF8.self)
@@ -59,9 +61,9 @@ enum URLCoding {
 
   private static func digit(_ byte: UInt8) -> UInt8? {
     switch byte {
-    case 0x30...0x39: return byte - 0x30
-    case 0x41...0x46: return byte - 0x41 + 10
-    case 0x61...0x66: return byte - 0x61 + 10
+    case UInt8(ascii: "0")...UInt8(ascii: "9"): return byte - UInt8(ascii: "0")
+    case UInt8(ascii: "A")...UInt8(ascii: "F"): return byte - UInt8(ascii: "A") + 10
+    case UInt8(ascii: "a")...UInt8(ascii: "f"): return byte - UInt8(ascii: "a") + 10
     default: return nil
     }
   }

@@ -20,7 +20,13 @@ struct LongOperation: Equatable {
 
   /// The process that began it does not run on. Of a process of another boot this is only likely, which does no harm: the
   /// change is one transaction, and whoever comes second finds it done.
-  var mayBeResumed: Bool { process.isDead || process.bootId != ProcessIdentity.current.bootId }
+  var mayBeResumed: Bool {
+    switch process.liveness() {
+    case .running: false
+    case .dead: true
+    case .unknown: process.bootId != ProcessIdentity.current.bootId
+    }
+  }
 
   /// As it stands in the row.
   func details(old: [IndexSpec]) -> String {

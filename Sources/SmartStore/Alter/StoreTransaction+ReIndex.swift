@@ -53,18 +53,18 @@ private struct RowProjector {
   /// Entries side by side, as the text of a JSON array.
   struct Rows {
     private(set) var ids: [Int64] = []
-    private(set) var bytes: [UInt8] = [0x5b]
+    private(set) var bytes: [UInt8] = [UInt8(ascii: "[")]
     /// Where each entry lies in `bytes`.
     private(set) var places: [Range<Int>] = []
 
     mutating func append(_ id: Int64, _ entry: UnsafeRawBufferPointer) {
-      if !ids.isEmpty { bytes.append(0x2c) }
+      if !ids.isEmpty { bytes.append(UInt8(ascii: ",")) }
       ids.append(id)
       places.append(bytes.count..<(bytes.count + entry.count))
       bytes.append(contentsOf: entry)
     }
 
-    var array: [UInt8] { bytes + [0x5d] }
+    var array: [UInt8] { bytes + [UInt8(ascii: "]")] }
 
     func alone(_ i: Int) -> Rows {
       var rows = Rows()

@@ -1,5 +1,6 @@
 import Database
 import Dispatch
+import Support
 
 /// Tells observers what transactions changed. It exists while somebody listens; touched on the writer's queue only.
 ///
@@ -132,8 +133,9 @@ final class ChangeFeed {
     }
     var number: Int64 = 0
     while p.pointee != 0 {
-      guard p.pointee >= 0x30, p.pointee <= 0x39, number < .max / 10 - 1 else { return nil }
-      number = number * 10 + Int64(p.pointee - 0x30)
+      let digit = UInt8(bitPattern: p.pointee)
+      guard digit.isASCIIDigit, number < .max / 10 - 1 else { return nil }
+      number = number * 10 + Int64(digit - UInt8(ascii: "0"))
       p += 1
     }
     return number

@@ -87,11 +87,12 @@ package struct KeyChange {
   }
 
   /// The store as it is, open; nil when it is as it should be.
-  private func openSource() throws -> Connection? {
+  /// - Throws: ``StoreError`` `.notADatabase` for an empty file, which is a store that was lost; and as `run` does.
+  package func openSource() throws -> Connection? {
     let plain = try Connection(path: path, mode: .readWrite, storeKey: nil)
     plain.setBusyTimeout(milliseconds: Tuning.keyChangeBusyTimeoutMs)
     switch try plain.fileKind() {
-    case .empty: return nil
+    case .empty: throw Store.emptied(path)
     case .plain: return to == nil ? nil : plain
     case .unknown: throw DatabaseError.notADatabase
     case .encrypted: break

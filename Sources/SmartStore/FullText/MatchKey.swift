@@ -1,3 +1,5 @@
+import Support
+
 /// What a `match` query looks for: the FTS5 language, with its terms tied to one path when the query names one.
 ///
 /// - Note: Source: Mobile SDK, `QuerySpec.qualifyMatchKey`; phrases in double quotes are one piece here, and a word with an
@@ -14,7 +16,7 @@ enum MatchKey {
         continue
       }
       let end = pieceEnd(bytes, i), piece = Array(bytes[i..<end])
-      if isOperator(piece) || piece[0] == 0x7b {
+      if isOperator(piece) || piece[0] == UInt8(ascii: "{") {
         out.append(contentsOf: piece)
       } else {
         if let reference { out.append(contentsOf: "\(reference):".utf8) }
@@ -32,13 +34,18 @@ enum MatchKey {
       .joined(separator: " ")
   }
 
-  private static func isSeparator(_ c: UInt8) -> Bool { c == 0x20 || (c >= 0x09 && c <= 0x0d) || c == 0x28 || c == 0x29 }
+  private static func isSeparator(_ c: UInt8) -> Bool { c.isASCIIWhitespace || "()".utf8.contains(c) }
 
   /// A piece ends at a blank or parenthesis, outside double quotes and braces.
   private static func pieceEnd(_ bytes: [UInt8], _ start: Int) -> Int {
     var i = start
     while i < bytes.count, !isSeparator(bytes[i]) {
-      let close: UInt8? = bytes[i] == 0x22 ? 0x22 : bytes[i] == 0x7b ? 0x7d : nil
+      let close: UInt8? =
+        switch bytes[i] {
+        case UInt8(ascii: "\""): UInt8(ascii: "\"")
+        case UInt8(ascii: "{"): UInt8(ascii: "}")
+        default: nil
+        }
       if let close { i = bytes[(i + 1)...].firstIndex(of: close) ?? bytes.count - 1 }
       i += 1
     }
@@ -51,15 +58,14 @@ enum MatchKey {
 
   /// A term that FTS5 would stumble over in double quotes, with its `*` behind them; terms with syntax of FTS5 stay as they are.
   private static func readable(_ piece: [UInt8]) -> [UInt8] {
-    let isPrefix = piece.last == 0x2a, word = isPrefix ? piece.dropLast() : piece[...]
-    guard word.first != 0x2d, !word.contains(where: isSyntax), !word.allSatisfy(isWord) else { return piece }
-    return [0x22] + word + (isPrefix ? [0x22, 0x2a] : [0x22])
+    let isPrefix = piece.last == UInt8(ascii: "*"), word = isPrefix ? piece.dropLast() : piece[...]
+    guard word.first != UInt8(ascii: "-"), !word.contains(where: isSyntax), !word.allSatisfy(isWord) else { return piece }
+    return Array("\"".utf8) + word + Array((isPrefix ? "\"*" : "\"").utf8)
   }
 
   private static func isWord(_ c: UInt8) -> Bool {
-    c == 0x5f || c == 0x1a || c >= 0x80 || (c | 0x20 >= 0x61 && c | 0x20 <= 0x7a) || (c >= 0x30 && c <= 0x39)
+    c.isASCIILetter || c.isASCIIDigit || c >= 0x80 || c == UInt8(ascii: "_") || c == 0x1a
   }
 
-  /// `"` `*` `+` `,` `:` `^` `{` `}`
-  private static func isSyntax(_ c: UInt8) -> Bool { [0x22, 0x2a, 0x2b, 0x2c, 0x3a, 0x5e, 0x7b, 0x7d].contains(c) }
+  private static func isSyntax(_ c: UInt8) -> Bool { "\"*+,:^{}".utf8.contains(c) }
 }

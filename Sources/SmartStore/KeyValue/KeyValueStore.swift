@@ -1,4 +1,5 @@
 import Database
+import Support
 
 /// Values of any bytes under any text, beside the soups of a ``Store`` and in its file. For what is read whole and never
 /// queried: settings, pictures, answers kept for later.
@@ -22,7 +23,7 @@ public struct KeyValueStore: Sendable {
   }
 
   private static func isNameByte(_ c: UInt8) -> Bool {
-    c == 0x5f || (c >= 0x30 && c <= 0x39) || (c | 0x20 >= 0x61 && c | 0x20 <= 0x7a)
+    c.isASCIILetter || c.isASCIIDigit || c == UInt8(ascii: "_")
   }
 
   /// The value of a key, nil when there is none.

@@ -1,4 +1,5 @@
 import Database
+import Support
 
 /// The ranges of an index that a LIKE pattern's fixed beginning can lie in.
 ///
@@ -15,15 +16,15 @@ struct LikePrefix {
   init?(pattern: String) {
     var found: [[UInt8]] = [[]], letters = 0
     for byte in pattern.utf8 {
-      guard (0x20...0x7d).contains(byte), byte != 0x25, byte != 0x5f else { break }
-      let upper = byte & ~0x20
-      guard (0x41...0x5a).contains(upper) else {
+      guard (UInt8(ascii: " ")...UInt8(ascii: "}")).contains(byte), !"%_".utf8.contains(byte) else { break }
+      let upper = byte & ~UInt8.caseBit
+      guard upper.isASCIIUppercase else {
         found = found.map { $0 + [byte] }
         continue
       }
       guard letters < LikePrefix.letters else { break }
       letters += 1
-      found = found.flatMap { [$0 + [upper], $0 + [upper | 0x20]] }
+      found = found.flatMap { [$0 + [upper], $0 + [upper | UInt8.caseBit]] }
     }
     guard !found[0].isEmpty else { return nil }
     beginnings = found

@@ -85,7 +85,7 @@ public struct QuerySpec: Sendable, Equatable {
       guard likeKey != nil else { throw QuerySpec.invalid("likeKey", "is missing") }
     case .match:
       guard let matchText else { throw QuerySpec.invalid("matchKey", "is missing") }
-      guard matchText.utf8.contains(where: { $0 > 0x20 }) else { throw QuerySpec.invalid("matchKey", "is empty") }
+      guard matchText.utf8.contains(where: { $0 > UInt8(ascii: " ") }) else { throw QuerySpec.invalid("matchKey", "is empty") }
       guard !matchText.utf8.contains(0) else { throw QuerySpec.invalid("matchKey", "holds a zero byte") }
     case .range:
       guard indexPath != nil || (beginKey == nil && endKey == nil) else {

@@ -8,22 +8,27 @@ struct RowReader {
   /// What the keys leave of the order, ascending; not one row is in two of them.
   let ranges: [RowRange]
 
+  /// Which of the rows, in the order they are read.
+  struct Span {
+    /// Where to begin; nil for the first row, or the last when reading backwards.
+    var key: RowKey?
+    /// The row at `key` counts as well.
+    var isInclusive = false
+    /// Rows to pass over first. They are only counted: nothing but the index is read for them.
+    var skipping = 0
+    /// Rows at most.
+    var limit: Int
+  }
+
   /// Calls `body` with rows in the query's order.
-  ///
-  /// - Parameters:
-  ///   - key: Where to begin; nil for the first row, or the last when reading backwards.
-  ///   - isInclusive: The row at `key` counts as well.
-  ///   - skipping: Rows to pass over first. They are only counted: nothing but the index is read for them.
-  ///   - limit: Rows at most.
   /// - Returns: How many rows there were.
   @discardableResult
   func forEach(
-    _ selection: QueryPlan.Selection, from key: RowKey?, isInclusive: Bool = false, backwards: Bool = false,
-    skipping: Int = 0, limit: Int, _ body: (Statement) throws -> Void
+    _ selection: QueryPlan.Selection, in span: Span, backwards: Bool = false, _ body: (Statement) throws -> Void
   ) throws -> Int {
-    let growing = plan.isDescending == backwards
-    let runs = runs(from: key, growing: growing, isInclusive: isInclusive)
-    var found = 0, skipping = skipping
+    let growing = plan.isDescending == backwards, limit = span.limit
+    let runs = runs(from: span.key, growing: growing, isInclusive: span.isInclusive)
+    var found = 0, skipping = span.skipping
     for (i, run) in runs.enumerated() where found < limit {
       let statement = try plan.statement(selection, run, growing: growing)
       let next = bind(statement, run)
@@ -76,7 +81,7 @@ struct RowReader {
   /// The key of the row that comes `skipping` rows before another, or before the end.
   func key(before key: RowKey?, skipping: Int) throws -> RowKey? {
     var id: Int64?
-    try forEach(.ids, from: key, backwards: true, skipping: skipping, limit: 1) { id = $0.int64(0) }
+    try forEach(.ids, in: Span(key: key, skipping: skipping, limit: 1), backwards: true) { id = $0.int64(0) }
     return try id.flatMap(plan.key)
   }
 }
@@ -87,18 +92,18 @@ extension RowReader {
   ///   - start: The first row's number, counted from 0.
   ///   - marks: Rows whose number is known; those around the page are added. Nil when nobody will ask for another page.
   func page(from start: Int, limit: Int, as form: PageForm, marks: inout PageMarks?) throws -> QueryPage {
-    var key: RowKey?, isInclusive = false, skipping = start
+    var span = Span(skipping: start, limit: limit)
     switch marks?.way(to: start) {
-    case .at(let mark)?: (key, isInclusive, skipping) = (mark.key, true, 0)
-    case .forwards(let mark, let rows)?: (key, skipping) = (mark?.key, rows)
+    case .at(let mark)?: span = Span(key: mark.key, isInclusive: true, limit: limit)
+    case .forwards(let mark, let rows)?: span = Span(key: mark?.key, skipping: rows, limit: limit)
     case .backwards(let mark, let rows)?:
-      (key, isInclusive, skipping) = (try self.key(before: mark?.key, skipping: rows), true, 0)
-      // No row has that number.
-      if key == nil { return .empty(form, isLast: true) }
+      // Without a key, no row has that number.
+      guard let key = try key(before: mark?.key, skipping: rows) else { return .empty(form, isLast: true) }
+      span = Span(key: key, isInclusive: true, limit: limit)
     case nil: break
     }
     var ids: (first: Int64, last: Int64)?
-    let page = try rows(key, isInclusive, skipping, limit, form, lookingAhead: marks != nil) { id in
+    let page = try rows(in: span, as: form, lookingAhead: marks != nil) { id in
       ids = (ids?.first ?? id, id)
     }
     plan.pageBytes = min(page.text.count + page.text.count / 8 + 1024, Tuning.reservedPageBytes)
@@ -111,16 +116,17 @@ extension RowReader {
 
   /// - Parameter lookingAhead: Find out whether the page is the last.
   private func rows(
-    _ key: RowKey?, _ isInclusive: Bool, _ skipping: Int, _ limit: Int, _ form: PageForm, lookingAhead: Bool,
-    _ note: (Int64) -> Void
+    in span: Span, as form: PageForm, lookingAhead: Bool, _ note: (Int64) -> Void
   ) throws -> QueryPage {
-    let wanted = limit + (lookingAhead ? 1 : 0), columns = plan.columnCount
+    var wanted = span
+    if lookingAhead { wanted.limit += 1 }
+    let columns = plan.columnCount
     guard plan.isInOrder else {
       var ids: [Int64] = []
-      try forEach(.ids, from: key, isInclusive: isInclusive, skipping: skipping, limit: wanted) { ids.append($0.int64(0)) }
-      let isLast = ids.count < wanted
+      try forEach(.ids, in: wanted) { ids.append($0.int64(0)) }
+      let isLast = ids.count < wanted.limit
       var result: RowText?
-      for id in ids.prefix(limit) {
+      for id in ids.prefix(span.limit) {
         let row = try plan.row(id)
         defer { row.reset() }
         guard try row.step() else { continue }
@@ -131,13 +137,13 @@ extension RowReader {
       return result?.page(isLast: isLast) ?? .empty(form, isLast: isLast)
     }
     var result: RowText?, count = 0
-    try forEach(.page, from: key, isInclusive: isInclusive, skipping: skipping, limit: wanted) { row in
+    try forEach(.page, in: wanted) { row in
       count += 1
-      guard count <= limit else { return }
+      guard count <= span.limit else { return }
       if result == nil { result = RowText(row, columns: columns, form: form, capacity: plan.pageBytes) }
       try result?.append(row)
       note(row.int64(columns))
     }
-    return result?.page(isLast: count < wanted) ?? .empty(form, isLast: true)
+    return result?.page(isLast: count < wanted.limit) ?? .empty(form, isLast: true)
   }
 }

@@ -56,7 +56,7 @@ struct RowText {
     limit = form.limit
     text.reserveCapacity(capacity)
     text.append(contentsOf: form.head.utf8)
-    text.append(0x5b)
+    text.append(UInt8(ascii: "["))
     isEntry =
       form.row != .columns
       ? []
@@ -71,29 +71,31 @@ struct RowText {
     guard text.count <= limit else {
       throw StoreError(.queryLimit, "a page of \(rows) rows has more than \(limit) bytes; ask for fewer rows with 'pageSize'")
     }
-    if rows > 0 { text.append(0x2c) }
+    if rows > 0 { text.append(UInt8(ascii: ",")) }
     rows += 1
     switch row {
     case .entry: return append(statement, 0, isEntry: true)
     case .record: return appendRecord(statement)
     case .columns: break
     }
-    text.append(0x5b)
+    text.append(UInt8(ascii: "["))
     for i in 0..<columns {
-      if i > 0 { text.append(0x2c) }
+      if i > 0 { text.append(UInt8(ascii: ",")) }
       append(statement, i, isEntry: isEntry[Int(i)])
     }
-    text.append(0x5d)
+    text.append(UInt8(ascii: "]"))
   }
 
   consuming func page(isLast: Bool) -> QueryPage {
-    text.append(0x5d)
+    text.append(UInt8(ascii: "]"))
     return QueryPage(text: text, rows: rows, isLast: isLast, lengths: lengths)
   }
 
   private mutating func appendRecord(_ statement: Statement) {
     let before = text.count
-    if statement.type(0) == .text, case let value = statement.bytes(0), value.first == 0x7b, value.last == 0x7d {
+    if statement.type(0) == .text, case let value = statement.bytes(0), value.first == UInt8(ascii: "{"),
+      value.last == UInt8(ascii: "}")
+    {
       text.append(contentsOf: value)
     } else {
       append(statement, 0, isEntry: true)
@@ -112,9 +114,9 @@ struct RowText {
       if isEntry, JSONWalker.isObject(value) {
         text.append(contentsOf: value)
       } else if JSONWalker.isUTF8(value) {
-        text.append(0x22)
+        text.append(UInt8(ascii: "\""))
         JSONText.appendEscaped(value.bindMemory(to: UInt8.self), to: &text)
-        text.append(0x22)
+        text.append(UInt8(ascii: "\""))
       } else {
         JSONText.appendQuoted(String(decoding: value, as: UTF8.self), to: &text)
       }

@@ -1,3 +1,5 @@
+import Support
+
 /// Turns smart SQL into SQL: `{soup}` and `{soup:path}` become tables, columns and expressions.
 ///
 /// One pass from left to right that understands strings, quoted names and comments. References inside a string stay text,
@@ -40,7 +42,7 @@ struct SmartSql {
   /// A clear word for the likeliest mistakes. What really keeps queries from writing is SQLite's own authorizer.
   private func refuseWrites() throws {
     let start = text[(SmartSql.startOfStatement(text))...]
-    let word = String(decoding: start.prefix { $0 | 0x20 >= 0x61 && $0 | 0x20 <= 0x7a }, as: UTF8.self).lowercased()
+    let word = String(decoding: start.prefix { $0.isASCIILetter }, as: UTF8.self).lowercased()
     let writing: Set = [
       "insert", "update", "delete", "replace", "create", "drop", "alter", "pragma", "attach", "detach", "vacuum", "reindex",
       "begin", "commit", "rollback", "savepoint", "release", "analyze",
@@ -53,9 +55,9 @@ struct SmartSql {
     var skipper = SmartSql(text: text, soup: { _ in nil })
     while skipper.i < text.count {
       switch text[skipper.i] {
-      case 0x20, 0x09...0x0d: skipper.i += 1
-      case 0x2d where skipper.next == 0x2d: skipper.copyLine()
-      case 0x2f where skipper.next == 0x2a: skipper.copyBlockComment()
+      case let c where c.isASCIIWhitespace: skipper.i += 1
+      case UInt8(ascii: "-") where skipper.next == UInt8(ascii: "-"): skipper.copyLine()
+      case UInt8(ascii: "/") where skipper.next == UInt8(ascii: "*"): skipper.copyBlockComment()
       default: return skipper.i
       }
     }
@@ -64,12 +66,12 @@ struct SmartSql {
 
   private mutating func step() throws {
     switch text[i] {
-    case 0x20, 0x09...0x0d:
+    case let c where c.isASCIIWhitespace:
       out.append(text[i])
       i += 1
-    case 0x2d where next == 0x2d: copyLine()
-    case 0x2f where next == 0x2a: copyBlockComment()
-    case 0x3b where isStatement:
+    case UInt8(ascii: "-") where next == UInt8(ascii: "-"): copyLine()
+    case UInt8(ascii: "/") where next == UInt8(ascii: "*"): copyBlockComment()
+    case UInt8(ascii: ";") where isStatement:
       end = end ?? out.count
       i += 1
     default:
@@ -83,10 +85,10 @@ struct SmartSql {
 
   private mutating func stepInStatement() throws {
     switch text[i] {
-    case 0x27: try string()
-    case 0x22, 0x60: copy(until: text[i])
-    case 0x5b: copy(until: 0x5d)
-    case 0x7b: try reference()
+    case UInt8(ascii: "'"): try string()
+    case UInt8(ascii: "\""), UInt8(ascii: "`"): copy(until: text[i])
+    case UInt8(ascii: "["): copy(until: UInt8(ascii: "]"))
+    case UInt8(ascii: "{"): try reference()
     default:
       out.append(text[i])
       i += 1
@@ -104,7 +106,7 @@ struct SmartSql {
       out.append(c)
       i += 1
       if c == close {
-        guard i < text.count, text[i] == close, close != 0x5d else { return }
+        guard i < text.count, text[i] == close, close != UInt8(ascii: "]") else { return }
         out.append(text[i])
         i += 1
       }
@@ -112,7 +114,7 @@ struct SmartSql {
   }
 
   private mutating func copyLine() {
-    while i < text.count, text[i] != 0x0a {
+    while i < text.count, text[i] != UInt8(ascii: "\n") {
       out.append(text[i])
       i += 1
     }
@@ -120,7 +122,7 @@ struct SmartSql {
 
   private mutating func copyBlockComment() {
     let start = i
-    while i < text.count, i < start + 2 || !(text[i] == 0x2a && next == 0x2f) {
+    while i < text.count, i < start + 2 || !(text[i] == UInt8(ascii: "*") && next == UInt8(ascii: "/")) {
       out.append(text[i])
       i += 1
     }
@@ -131,22 +133,22 @@ struct SmartSql {
   }
 
   private mutating func string() throws {
-    guard followsMatch else { return copy(until: 0x27) }
+    guard followsMatch else { return copy(until: UInt8(ascii: "'")) }
     out.append(text[i])
     i += 1
     var isInPhrase = false
     while i < text.count {
-      if text[i] == 0x7b, !isInPhrase {
+      if text[i] == UInt8(ascii: "{"), !isInPhrase {
         try reference(isMatched: true)
         continue
       }
       let c = text[i]
-      if c == 0x22 { isInPhrase.toggle() }
+      if c == UInt8(ascii: "\"") { isInPhrase.toggle() }
       out.append(c)
       i += 1
-      if c == 0x27 {
-        guard i < text.count, text[i] == 0x27 else { return }
-        out.append(0x27)
+      if c == UInt8(ascii: "'") {
+        guard i < text.count, text[i] == UInt8(ascii: "'") else { return }
+        out.append(UInt8(ascii: "'"))
         i += 1
       }
     }
@@ -154,7 +156,7 @@ struct SmartSql {
 
   /// True when what was written so far ends in the word MATCH and blanks.
   private var followsMatch: Bool {
-    let before = out.reversed().drop { $0 == 0x20 || ($0 >= 0x09 && $0 <= 0x0d) }
+    let before = out.reversed().drop { $0.isASCIIWhitespace }
     guard before.count < out.count else { return false }
     return String(decoding: before.prefix(5).reversed(), as: UTF8.self).lowercased() == "match"
   }
@@ -164,7 +166,7 @@ struct SmartSql {
 
   /// - Parameter isMatched: It stands in the text behind `MATCH`, where only full_text columns are known.
   private mutating func reference(isMatched: Bool = false) throws {
-    guard let close = text[i...].firstIndex(of: 0x7d), close > i + 1 else {
+    guard let close = text[i...].firstIndex(of: UInt8(ascii: "}")), close > i + 1 else {
       out.append(text[i])
       i += 1
       return
@@ -198,7 +200,7 @@ struct SmartSql {
   }
 
   private mutating func write(_ soup: Soup, _ path: String) {
-    let expression = soup.expression(path), isQualified = out.last == 0x2e
+    let expression = soup.expression(path), isQualified = out.last == UInt8(ascii: ".")
     switch path {
     case SoupField.entryId, SoupField.lastModified, SoupField.created, SoupField.soup:
       out.append(contentsOf: (isQualified ? expression : "\(soup.table).\(expression)").utf8)
@@ -216,12 +218,12 @@ struct SmartSql {
   /// Takes the name in front of a dot back out of the output: a word, or a quoted name.
   private mutating func takeQualifier() -> String {
     var start = out.count
-    if let quote = out.last, [0x22, 0x27, 0x60].contains(quote) {
+    if let quote = out.last, "\"'`".utf8.contains(quote) {
       start -= 1
       while start > 0, out[start - 1] != quote { start -= 1 }
       start = max(0, start - 1)
-    } else if out.last == 0x5d {
-      start = out.lastIndex(of: 0x5b) ?? 0
+    } else if out.last == UInt8(ascii: "]") {
+      start = out.lastIndex(of: UInt8(ascii: "[")) ?? 0
     } else {
       while start > 0, SmartSql.isWord(out[start - 1]) { start -= 1 }
     }
@@ -231,6 +233,6 @@ struct SmartSql {
   }
 
   private static func isWord(_ c: UInt8) -> Bool {
-    c == 0x5f || c >= 0x80 || (c | 0x20 >= 0x61 && c | 0x20 <= 0x7a) || (c >= 0x30 && c <= 0x39)
+    c.isASCIILetter || c.isASCIIDigit || c >= 0x80 || c == UInt8(ascii: "_")
   }
 }

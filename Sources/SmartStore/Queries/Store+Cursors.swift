@@ -87,11 +87,11 @@ extension Store {
       page.text.append(contentsOf: ",\"entryLengths\":[".utf8)
       for length in page.lengths {
         JSONText.append(Int64(length), to: &page.text)
-        page.text.append(0x2c)
+        page.text.append(UInt8(ascii: ","))
       }
-      page.text[page.text.count - 1] = 0x5d
+      page.text[page.text.count - 1] = UInt8(ascii: "]")
     }
-    page.text.append(0x7d)
+    page.text.append(UInt8(ascii: "}"))
     return page.text
   }
 }

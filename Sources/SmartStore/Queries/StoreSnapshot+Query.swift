@@ -44,7 +44,7 @@ extension StoreSnapshot {
     var ids: [Int64] = []
     guard spec.kind == .smart else {
       let reader = try rows(spec, name)
-      try inWordsOf(spec) { _ = try reader.forEach(.ids, from: nil, limit: limit) { ids.append($0.int64(0)) } }
+      try inWordsOf(spec) { _ = try reader.forEach(.ids, in: RowReader.Span(limit: limit)) { ids.append($0.int64(0)) } }
       return ids
     }
     return try inWordsOf(spec) {

@@ -1,4 +1,5 @@
 import JSON
+import Support
 
 /// How the value at a path is kept for queries.
 public enum IndexType: String, CaseIterable, Sendable {
@@ -66,7 +67,7 @@ public struct IndexSpec: Sendable, Equatable {
       part.element.split(separator: "[", omittingEmptySubsequences: false).dropFirst().allSatisfy { rest in
         guard let close = rest.firstIndex(of: "]") else { return false }
         let inside = rest[..<close], digits = inside.hasPrefix("#-") ? inside.dropFirst(2) : inside
-        return inside == "#" || !digits.isEmpty && digits.utf8.allSatisfy { $0 >= 0x30 && $0 <= 0x39 }
+        return inside == "#" || !digits.isEmpty && digits.utf8.allSatisfy(\.isASCIIDigit)
       }
     }
   }
@@ -77,7 +78,7 @@ public struct IndexSpec: Sendable, Equatable {
     var seen = Set<String>()
     for spec in specs {
       let path = spec.path
-      guard !path.isEmpty, !path.utf8.contains(where: { $0 == 0x27 || $0 < 0x20 }) else {
+      guard !path.isEmpty, !path.utf8.contains(where: { $0 == UInt8(ascii: "'") || $0 < UInt8(ascii: " ") }) else {
         throw StoreError(
           .invalidIndexSpec, "path '\(path)' of soup \(soup): a path is not empty and holds no quote or control character")
       }

@@ -2,6 +2,7 @@ import Database
 import Glibc
 import JSON
 import RecordScan
+import Support
 
 /// What goes into an index column. Text points into a page or a scratch buffer and is valid for one record only.
 enum IndexValue {
@@ -107,7 +108,7 @@ struct IndexProjection {
 
   /// Digits stay as they are; other numbers get one form, the one that numbers to look for are given too: `1e1` is `10.0`.
   private func number(_ digits: UnsafeRawBufferPointer) -> IndexValue {
-    guard digits.contains(where: { $0 == 0x2e || $0 | 0x20 == 0x65 }),
+    guard digits.contains(where: { $0 == UInt8(ascii: ".") || $0 | UInt8.caseBit == UInt8(ascii: "e") }),
       case .number(let value) = JSONValue.number(parsing: digits), value.isFinite
     else { return .text(digits) }
     return keep(Array("\(value)".utf8))
@@ -119,7 +120,7 @@ struct IndexProjection {
   static func containerText(_ value: JSONValue) -> [UInt8] {
     var out: [UInt8] = []
     for byte in value.serialized() {
-      if byte == 0x2f { out.append(0x5c) }
+      if byte == UInt8(ascii: "/") { out.append(UInt8(ascii: "\\")) }
       out.append(byte)
     }
     return out
@@ -138,7 +139,7 @@ struct IndexProjection {
     _ path: String, _ type: IndexType, in page: UnsafeRawBufferPointer, _ record: ScannedRecord
   ) throws -> IndexValue {
     let whole = UnsafeRawBufferPointer(rebasing: page[record.start..<record.start + record.count])
-    guard type == .string || type == .fullText, let value = Projection.project(try JSONValue(parsing: whole), path) else {
+    guard type == .string || type == .fullText, let value = SoupPath.project(try JSONValue(parsing: whole), path) else {
       return .null
     }
     switch value {
@@ -149,12 +150,12 @@ struct IndexProjection {
   }
 }
 
-/// Follows a dotted path through a value.
-public enum Projection {
+/// The dotted paths of index specs, through a value.
+package enum SoupPath {
   /// An object step takes the key; an array step applies what is left of the path to each element and keeps what it yields, in
   /// order. An array that yields nothing, and a path that goes on behind a string or number, lead nowhere.
   /// - Note: Source: Mobile SDK, `SmartStore.project`.
-  public static func project(_ value: JSONValue, _ path: String) -> JSONValue? {
+  package static func project(_ value: JSONValue, _ path: String) -> JSONValue? {
     let keys = path.split(separator: ".", omittingEmptySubsequences: false).map(String.init)
     return path.isEmpty ? value : project(value, keys[...])
   }

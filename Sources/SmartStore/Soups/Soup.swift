@@ -1,3 +1,4 @@
+import JSON
 import RecordScan
 import Support
 
@@ -13,7 +14,7 @@ package struct Soup: Sendable, Equatable {
   /// What registering refuses as a name.
   static func validate(name: String) throws(StoreError) {
     guard !name.isEmpty else { throw StoreError(.invalidSoupName, "Bogus soup name: it is empty") }
-    guard !name.utf8.contains(where: { $0 == 0x7b || $0 == 0x7d || $0 == 0x3a || $0 == 0 }) else {
+    guard !name.utf8.contains(where: "{}:\0".utf8.contains) else {
       throw StoreError(.invalidSoupName, "soup name '\(name)': '{', '}' and ':' cannot be used, smart SQL needs them")
     }
   }
@@ -57,7 +58,9 @@ package struct Soup: Sendable, Equatable {
     }
     return switch specs[i].type {
     case .string, .fullText: "\(indexedExpression(i)) IN ('true', '1')"
-    case .integer: "\(indexedExpression(i)) = 1"
+    // An integer column holds no text.
+    case .integer:
+      "(\(indexedExpression(i)) = 1 OR \(indexedExpression(i)) IS NULL AND \(Soup.extract(SoupField.local)) IN ('true', '1'))"
     case .json1: "\(indexedExpression(i)) IN (1, 'true', '1')"
     case .floating: "\(Soup.extract(SoupField.local)) IN (1, 'true', '1')"
     }
@@ -90,6 +93,18 @@ extension ScannedValue {
       let slice = text[start..<start + count]
       return slice.elementsEqual("1".utf8) || (kind == .plainString && slice.elementsEqual("true".utf8))
     default: return false
+    }
+  }
+}
+
+extension JSONObject {
+  /// Whether a member marks the entry as edited, by the same rule.
+  package func hasFlag(_ name: String) -> Bool {
+    switch self[name] {
+    case .bool(let isSet)?: isSet
+    case .integer(let number)?: number == 1
+    case .string(let text)?: text == "1" || text == "true"
+    default: false
     }
   }
 }

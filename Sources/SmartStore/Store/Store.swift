@@ -268,7 +268,7 @@ public final class Store: @unchecked Sendable {
   /// Builds the indexes that a load which died had put off.
   private func recoverLoading() throws {
     let unfinished = try readBlocking { snapshot in
-      try snapshot.soupNames().filter { try snapshot.soup($0).loading?.process.isDead ?? false }
+      try snapshot.soupNames().filter { try snapshot.soup($0).loading?.process.liveness() == .dead }
     }
     guard !unfinished.isEmpty else { return }
     try writeBlocking(.synced) { transaction in

@@ -172,8 +172,8 @@ public final class StoreRegistry: @unchecked Sendable {
     var out: [UInt8] = []
     for c in name.utf8 {
       switch c {
-      case 0x30...0x39, 0x41...0x5a, 0x61...0x7a, 0x2d, 0x5f: out.append(c)
-      default: out += [0x25, digits[Int(c >> 4)], digits[Int(c & 15)]]
+      case let c where c.isASCIILetter || c.isASCIIDigit || "-_".utf8.contains(c): out.append(c)
+      default: out += [UInt8(ascii: "%"), digits[Int(c >> 4)], digits[Int(c & 15)]]
       }
     }
     guard out.count > 180 else { return String(decoding: out, as: UTF8.self) }

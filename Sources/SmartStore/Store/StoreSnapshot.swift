@@ -102,18 +102,18 @@ package class StoreSnapshot {
   /// The entries found, in the order asked for; missing ids are left out.
   package func entries(_ ids: some Sequence<Int64>, in soup: String) throws -> EntryBatch {
     let statement = try connection.statement("SELECT soup, version FROM \(try self.soup(soup).table) WHERE id = ?")
-    var batch = EntryBatch(text: [0x5b])
+    var batch = EntryBatch(text: [UInt8(ascii: "[")])
     for id in ids {
       statement.bind(1, id)
       if try statement.step() {
-        if !batch.ids.isEmpty { batch.text.append(0x2c) }
+        if !batch.ids.isEmpty { batch.text.append(UInt8(ascii: ",")) }
         batch.ids.append(id)
         batch.versions.append(statement.int64(1))
         batch.text.append(contentsOf: statement.bytes(0))
       }
       statement.reset()
     }
-    batch.text.append(0x5d)
+    batch.text.append(UInt8(ascii: "]"))
     return batch
   }
 

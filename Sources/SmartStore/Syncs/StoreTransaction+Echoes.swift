@@ -1,43 +1,124 @@
 import Database
 
+/// Entries as an upload left them, and which were uploaded since a time: pages that were asked for before may show their records
+/// as they were without it.
 extension StoreSnapshot {
   /// Entries that were uploaded and not touched since, by their external id: what the server sends of them next may be no more
   /// than what it was sent.
   package func echoes(in name: String, idPath: String) throws -> [String: Int64] {
     let soup = try self.soup(name)
-    let statement = try connection.statement(
+    return try idsByText(
       """
       SELECT \(soup.expression(idPath)), id FROM \(soup.table)
       WHERE (id, version) IN (SELECT entry, version FROM outbox WHERE soup = ? AND operation = 'echo')
-      """)
-    statement.bind(1, soup.number)
+      """, [.integer(soup.number)])
+  }
+
+  /// Rises with every upload that is written back, in whatever soup and process.
+  package func uploadMark() throws -> Int64 {
+    let found = try connection.firstValue("SELECT fence FROM leases WHERE name = ?", [.text(Self.uploadMarkName)])
+    if case .integer(let mark)? = found { return mark } else { return 0 }
+  }
+
+  /// The counter stands among the leases, as the fence of one that nobody takes.
+  fileprivate static let uploadMarkName = "uploads written back"
+
+  /// Entries whose uploads were written back after a mark, by their external id; also those that were edited since, and those
+  /// whose deletion was uploaded.
+  package func uploads(in name: String, idPath: String, since mark: Int64) throws -> [String: Int64] {
+    let soup = try self.soup(name)
+    return try idsByText(
+      """
+      SELECT coalesce((SELECT \(soup.expression(idPath)) FROM \(soup.table) WHERE id = outbox.entry), sent), entry
+      FROM outbox WHERE soup = ? AND operation = 'echo' AND fence > ?
+      """, [.integer(soup.number), .integer(mark)])
+  }
+
+  /// The stamps that the server gave entries with their last upload, where they are known, ms since 1970 UTC. They are known
+  /// while an entry is as it was uploaded, and while it is edited after that.
+  package func ownStamps(of entryIds: some Sequence<Int64>, in name: String) throws -> [Int64: Int64] {
+    let number = try self.soup(name).number
+    let statement = try connection.statement(
+      "SELECT resendAt FROM outbox WHERE soup = ? AND entry = ? AND operation = 'echo' AND resendAt IS NOT NULL")
     defer { statement.reset() }
-    var echoes: [String: Int64] = [:]
-    while try statement.step() { echoes[statement.string(0)] = statement.int64(1) }
-    return echoes
+    var stamps: [Int64: Int64] = [:]
+    for id in entryIds {
+      statement.bind(1, number)
+      statement.bind(2, id)
+      if try statement.step() { stamps[id] = statement.int64(0) }
+      statement.reset()
+    }
+    return stamps
+  }
+
+  private func idsByText(_ sql: String, _ values: [SQLValue]) throws -> [String: Int64] {
+    let statement = try connection.statement(sql)
+    try statement.bind(values)
+    defer { statement.reset() }
+    var ids: [String: Int64] = [:]
+    while try statement.step() { ids[statement.string(0)] = statement.int64(1) }
+    return ids
   }
 }
 
 extension StoreTransaction {
-  /// Notes that the server has these entries as they stand here now. Entries with local changes are passed over.
-  package func expectEchoes(_ entryIds: some Sequence<Int64>, in name: String) throws {
-    let soup = try self.soup(name)
+  /// Notes that the server has these entries as they stand here now; of those with local changes only that they were uploaded.
+  /// Call when their claims are settled: what another run is sending stays noted as such.
+  package func expectEchoes(_ entryIds: [Int64], in name: String) throws {
+    guard !entryIds.isEmpty else { return }
+    let soup = try self.soup(name), mark = try raiseUploadMark()
     for id in entryIds {
       try connection.run(
         """
-        INSERT OR REPLACE INTO outbox (soup, entry, version, sync, operation, sentAt)
-        SELECT ?, id, version, 0, 'echo', lastModified FROM \(soup.table) WHERE id = ? AND (\(soup.dirtyCondition)) IS NOT 1
-        """, [.integer(soup.number), .integer(id)])
+        INSERT INTO outbox (soup, entry, version, sync, fence, operation, sentAt)
+        SELECT ?1, id, CASE WHEN (\(soup.dirtyCondition)) IS 1 THEN 0 ELSE version END, 0, ?3, 'echo', lastModified
+        FROM \(soup.table) WHERE id = ?2
+        ON CONFLICT (soup, entry) DO UPDATE SET version = excluded.version, sync = excluded.sync, fence = excluded.fence,
+        sentAt = excluded.sentAt, resendAt = NULL, sent = NULL WHERE outbox.operation = 'echo'
+        """, [.integer(soup.number), .integer(id), .integer(mark)])
     }
   }
 
-  /// Forgets the notes about entries that were written since.
+  /// Notes the stamp that the server gave an entry with its upload.
+  /// - Parameter stamp: Ms since 1970 UTC.
+  package func noteOwnStamp(_ stamp: Int64, of id: Int64, in name: String) throws {
+    try connection.run(
+      "UPDATE outbox SET resendAt = ? WHERE soup = ? AND entry = ? AND operation = 'echo'",
+      [.integer(stamp), .integer(try self.soup(name).number), .integer(id)])
+  }
+
+  /// Removes an entry whose deletion was uploaded, and notes that: a page that was asked for before may still bring the record.
+  /// Nothing is noted of an entry that no sync down has brought.
+  /// - Parameter externalId: What the entry is found by.
+  package func removeUploaded(_ id: Int64, externalId: String?, from name: String) throws {
+    let soup = try self.soup(name)
+    let owner = try connection.firstValue("SELECT owner FROM \(soup.table) WHERE id = ?", [.integer(id)])
+    try remove(CollectionOfOne(id), from: name)
+    guard let externalId, case .integer? = owner else { return }
+    try connection.run(
+      """
+      INSERT OR IGNORE INTO outbox (soup, entry, version, sync, fence, operation, sentAt, sent)
+      VALUES (?, ?, 0, 0, ?, 'echo', 0, ?)
+      """, [.integer(soup.number), .integer(id), .integer(try raiseUploadMark()), .text(externalId)])
+  }
+
+  private func raiseUploadMark() throws -> Int64 {
+    try connection.run(
+      """
+      INSERT INTO leases (name, owner, fence, expiresAt) VALUES (?, '', 1, 0)
+      ON CONFLICT (name) DO UPDATE SET fence = fence + 1
+      """, [.text(StoreSnapshot.uploadMarkName)])
+    return try uploadMark()
+  }
+
+  /// Forgets the notes about entries that were written, or removed, since; of those that were edited here their own stamps stay.
   package func forgetStaleEchoes(in name: String) throws {
     let soup = try self.soup(name)
     try connection.run(
       """
-      DELETE FROM outbox WHERE soup = ? AND operation = 'echo'
-      AND NOT EXISTS (SELECT 1 FROM \(soup.table) AS t WHERE t.id = outbox.entry AND t.version = outbox.version)
+      DELETE FROM outbox WHERE soup = ? AND operation = 'echo' AND NOT EXISTS (
+        SELECT 1 FROM \(soup.table) WHERE id = outbox.entry
+        AND (version = outbox.version OR outbox.resendAt IS NOT NULL AND (\(soup.dirtyCondition)) IS 1))
       """, [.integer(soup.number)])
   }
 }

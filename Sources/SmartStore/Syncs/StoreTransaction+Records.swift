@@ -23,18 +23,12 @@ extension StoreTransaction {
   /// load is keeping indexes in order row by row. Until then queries scan, full-text searches find nothing, and any other writer
   /// ends the load first. A query of this process that goes by a path has them built at the next page.
   ///
-  /// - Parameters:
-  ///   - idPath: An indexed path.
-  ///   - members: Set on every record, such as the sync id and the local flags.
-  ///   - keys: Members to drop from a record that brings them.
-  ///   - expectedTotal: How many records the server announced for the whole run, nil when not known.
-  ///   - kept: Told the position and the entry id of each record whose entry stays as it is for its local changes.
+  /// - Parameter kept: Told the position and the entry id of each record whose entry stays as it is for its local changes.
   /// - Throws: ``StoreError`` `.noSuchSoup`, `.pathNotIndexed`, `.missingExternalId`; nothing of the page is written then.
   package func storeRecords(
-    _ page: ScannedPage, in name: String, matchedBy idPath: String, overlay members: JSONObject,
-    removing keys: [String] = [], keepDirty: Bool, owner: Int64, expectedTotal: Int? = nil, skipping: Set<Int> = [],
-    kept: (Int, Int64) -> Void = { _, _ in }
+    _ page: ScannedPage, in name: String, _ storage: PageStorage, kept: (Int, Int64) -> Void = { _, _ in }
   ) throws -> StoreOutcome {
+    let idPath = storage.idPath
     let soup = try self.soup(name)
     guard soup.specs.contains(where: { $0.path == idPath }) else {
       throw StoreError(.pathNotIndexed, "\(name) does not have an index on \(idPath)")
@@ -43,13 +37,11 @@ extension StoreTransaction {
       throw StoreError(
         .invalidIndexSpec, "the index specs of soup \(name) were altered while records were on their way; run the sync again")
     }
-    try enterOrLeaveLoading(soup, idPath: idPath, expectedTotal: expectedTotal)
+    try enterOrLeaveLoading(soup, idPath: idPath, expectedTotal: storage.expectedTotal)
     let writer = try anyWriter(name)
     if writer.soup.loading != nil { state.loads[name]?.note(page) }
-    let overlay = try writer.overlay(members, removing: keys, plan: page.plan)
-    return try writer.store(
-      page, idPath: idPath, overlay: overlay, keepDirty: keepDirty, owner: owner,
-      inserting: writer.soup.loading != nil, skipping: skipping, kept: kept)
+    let overlay = try writer.overlay(storage.members, removing: storage.dropped, plan: page.plan)
+    return try writer.store(page, storage, overlay, inserting: writer.soup.loading != nil, kept: kept)
   }
 
   private func enterOrLeaveLoading(_ soup: Soup, idPath: String, expectedTotal: Int?) throws {
@@ -83,8 +75,8 @@ extension StoreTransaction {
   package func finishLoading(soup name: String) throws {
     let soup = try self.soup(name)
     guard let mark = soup.loading else { return }
-    // Whoever took down every id from the first page on knows whether one came twice; anybody else has to look. The ids go before
-    // the indexes are sorted, which takes more memory than all the rest of a load.
+    // If every id since the first page was noted, it is known whether one came twice; otherwise the table is searched. The ids go
+    // before the indexes are sorted, which takes more memory than all the rest of a load.
     let isUnique = state.loads.removeValue(forKey: name).map { !$0.mayRepeat } ?? false
     connection.forgetStatements()
     state.forget()

@@ -77,14 +77,14 @@ extension SoupWriter {
   /// The entry as it may be stored: with the server's id, and flags that say what is left to do with a record that exists.
   /// - Returns: nil when it undoes nothing.
   func keepingUpload(_ page: ScannedPage, _ i: Int, _ suspect: SuspectCopy, id: Int64) throws -> KeptCopy? {
-    guard let row = try storedObject(id), row[SoupField.locallyCreated]?.boolValue != true else { return nil }
+    guard let row = try storedObject(id), !row.hasFlag(SoupField.locallyCreated) else { return nil }
     let entry = try page.object(record: i)
     var members = JSONObject()
     for path in try outdatedPaths(entry, row, suspect) { members[path] = row[path] }
-    if entry[SoupField.locallyCreated]?.boolValue == true {
+    if entry.hasFlag(SoupField.locallyCreated) {
       members[SoupField.locallyCreated] = false
-      let isDeletion = entry[SoupField.locallyDeleted]?.boolValue == true
-      if !isDeletion, entry[SoupField.local]?.boolValue == true { members[SoupField.locallyUpdated] = true }
+      let isDeletion = entry.hasFlag(SoupField.locallyDeleted)
+      if !isDeletion, entry.hasFlag(SoupField.local) { members[SoupField.locallyUpdated] = true }
     }
     guard !members.isEmpty else { return nil }
     let place = page.scanner.records[i]
@@ -102,7 +102,7 @@ extension SoupWriter {
       guard let old = entry[path]?.stringValue, let new = row[path]?.stringValue else { return false }
       return !old.hasSameBytes(as: new) && !new.hasPrefix(SoupField.localIdPrefix)
     }
-    let isCreated = entry[SoupField.locallyCreated]?.boolValue == true
+    let isCreated = entry.hasFlag(SoupField.locallyCreated)
     let local = differing.filter { entry[$0]?.stringValue?.hasPrefix(SoupField.localIdPrefix) == true }
     var ids = isCreated && local.count == 1 ? local : []
     if differing.contains("Id") { ids = isCreated || local.contains("Id") ? ["Id"] : [] }

@@ -11,6 +11,37 @@ package struct StoreOutcome: Sendable, Equatable {
   package var keptDirty = 0
 }
 
+/// How the records of a page become entries.
+package struct PageStorage: Sendable {
+  /// An indexed path; it finds the entry of a record.
+  package var idPath: String
+  /// Set on every record, such as the sync id and the local flags.
+  package var members: JSONObject
+  /// Members to drop from a record that brings them.
+  package var dropped: [String] = []
+  /// Entries with local changes stay as they are.
+  package var keepDirty: Bool
+  /// The sync that brings the records.
+  package var owner: Int64
+  /// How many records the server announced for the whole run; nil when that is not known.
+  package var expectedTotal: Int?
+  /// Records, by position, that are left out.
+  package var skipping: Set<Int> = []
+
+  package init(
+    idPath: String, members: JSONObject, dropped: [String] = [], keepDirty: Bool, owner: Int64, expectedTotal: Int? = nil,
+    skipping: Set<Int> = []
+  ) {
+    self.idPath = idPath
+    self.members = members
+    self.dropped = dropped
+    self.keepDirty = keepDirty
+    self.owner = owner
+    self.expectedTotal = expectedTotal
+    self.skipping = skipping
+  }
+}
+
 /// Records as a server sends them.
 extension SoupWriter {
   /// Members that the caller sets on every record of a page, and what they mean for the index columns.
@@ -62,15 +93,12 @@ extension SoupWriter {
   /// Stores the records of a page, each by its external id: the entry found is replaced, none found is created.
   ///
   /// - Parameters:
-  ///   - keepDirty: Entries with local changes stay as they are.
-  ///   - owner: The sync that brings the records.
   ///   - inserting: The soup is being loaded: nothing can be found, everything is added.
-  ///   - skipping: Records (by position) that are left out.
   ///   - kept: Told the position and the entry id of each record whose entry stays as it is for its local changes.
   func store(
-    _ page: ScannedPage, idPath: String, overlay: Overlay, keepDirty: Bool, owner: Int64, inserting: Bool,
-    skipping: Set<Int> = [], kept: (Int, Int64) -> Void = { _, _ in }
+    _ page: ScannedPage, _ storage: PageStorage, _ overlay: Overlay, inserting: Bool, kept: (Int, Int64) -> Void
   ) throws -> StoreOutcome {
+    let (idPath, keepDirty, owner) = (storage.idPath, storage.keepDirty, storage.owner)
     begin()
     var outcome = StoreOutcome()
     let hasBases =
@@ -81,7 +109,7 @@ extension SoupWriter {
         """, [.integer(soup.number)]) != nil
     let finder = try self.finder(where: "\(soup.expression(idPath)) = ?", withDirty: keepDirty || hasBases)
     var values = [IndexValue](repeating: .null, count: columns.count)
-    for i in 0..<page.count where !skipping.contains(i) {
+    for i in 0..<page.count where !storage.skipping.contains(i) {
       try fill(&values, page, i, overlay)
       let record = page.scanner.records[i], scanned = page.scanner.value(record: i, field: page.plan.idField)
       if inserting, scanned.kind != .missing, scanned.kind != .null {

@@ -90,6 +90,44 @@ static void custom_targets_say_that_they_need_lua(const char *home) {
   tureen_free(t);
 }
 
+/* What listeners of uncaughtError heard. */
+static int uncaught;
+static char last_uncaught[1024];
+
+static void on_uncaught(tureen *t, const char *event, const char *json, size_t length, void *user) {
+  (void)t, (void)user;
+  CHECK(strcmp(event, "uncaughtError") == 0 && strlen(json) == length);
+  uncaught++;
+  snprintf(last_uncaught, sizeof last_uncaught, "%s", json);
+}
+
+static void failures_without_a_callback_are_told_once(const char *home) {
+  tureen *t = open_at(home, "unheard");
+  static const char missing[] = "{\"soupName\": \"missing\"}", sync[] = "com.salesforce.mobilesync";
+  /* Nobody listens: nothing happens, and nothing is printed. */
+  CHECK(tureen_exec(t, service, "pgClearSoup", missing, NULL, NULL, NULL) > 0);
+  while (tureen_pending(t) > 0) CHECK(tureen_poll(t, -1) >= 0);
+  CHECK(tureen_listen(t, "uncaughtError", on_uncaught, NULL) > 0);
+  CHECK(tureen_exec(t, service, "pgClearSoup", missing, NULL, NULL, NULL) > 0);
+  while (tureen_pending(t) > 0) CHECK(tureen_poll(t, -1) >= 0);
+  CHECK(uncaught == 1 && strstr(last_uncaught, "\"error\":{") && strstr(last_uncaught, "\"code\":\"noSuchSoup\""));
+  CHECK(strstr(last_uncaught, "\"source\":\"com.salesforce.smartstore:pgClearSoup\""));
+  CHECK(strstr(last_uncaught, "\"traceback\":\"in com.salesforce.smartstore:pgClearSoup, called without a callback\""));
+  CHECK(tureen_exec(t, "say \"no\"", "a\nb", NULL, NULL, NULL, NULL) > 0);
+  CHECK(tureen_exec(t, sync, "reSync", "{\"syncName\": \"missing\"}", NULL, NULL, NULL) > 0);
+  while (tureen_pending(t) > 0) CHECK(tureen_poll(t, -1) >= 0);
+  CHECK(uncaught == 3);
+  /* One that a callback hears of, one that succeeds, one that was given up, and one that the close ends. */
+  ending e = {0};
+  CHECK(tureen_exec(t, service, "pgClearSoup", missing, on_end, &e, NULL) > 0);
+  CHECK(tureen_exec(t, service, "pgSoupExists", exists, NULL, NULL, NULL) > 0);
+  CHECK(tureen_cancel(t, tureen_exec(t, service, "pgClearSoup", missing, NULL, NULL, NULL)) == TUREEN_OK);
+  while (tureen_pending(t) > 0) CHECK(tureen_poll(t, -1) >= 0);
+  CHECK(tureen_exec(t, service, "pgClearSoup", missing, NULL, NULL, NULL) > 0);
+  tureen_free(t);
+  CHECK(e.count == 1 && uncaught == 3);
+}
+
 static void closed_handles_say_so(const char *home) {
   tureen *t = open_at(home, "closed");
   ending e = {0};
@@ -209,6 +247,7 @@ int main(int count, char **arguments) {
   CHECK(count == 2);
   wrong_arguments_are_errors(arguments[1]);
   custom_targets_say_that_they_need_lua(arguments[1]);
+  failures_without_a_callback_are_told_once(arguments[1]);
   closed_handles_say_so(arguments[1]);
   callbacks_may_close(arguments[1]);
   other_threads_may_close(arguments[1]);

@@ -1,8 +1,10 @@
 import JSON
 import SandboxOrg
+import Synchronization
 import Testing
 
 @testable import MobileSync
+@testable import Salesforce
 
 /// Uploads from here move the server's date, and others may write in the same second: the fields tell who changed what.
 @Suite struct OwnUploadTests {
@@ -82,6 +84,67 @@ import Testing
     try bench.change(id, ["Description": "theirs"])
     #expect(try await bench.up(options).counts.conflicting == 1)
     #expect(try bench.shownOnServer(id) == "A/theirs" && bench.shown(id) == "A/mine*")
+    await bench.close()
+  }
+
+  // MARK: Behind the upload
+
+  /// What others wrote between look and update, or right after the update, is here at once.
+  @Test(arguments: careful, [2, 3])
+  func syncUp_othersWriteWhileItIsSent_isTakenFromTheLookAfterIt(options: JSONObject, request: Int) async throws {
+    let bench = try await SyncBench()
+    let (id, _) = try await bench.syncedAccount()
+    try bench.edit(id, ["Description": "mine"])
+    let count = RequestCount()
+    bench.org.setInterceptor { _ in
+      if count.next() == request {
+        try? bench.change(id, request == 2 ? ["Name": "B"] : ["Name": "B", "Description": "theirs"])
+      }
+      return nil
+    }
+    let end = try await bench.up(options)
+    bench.org.setInterceptor(nil)
+    #expect(end.counts.succeeded == 1 && end.counts.merged == 1 && end.counts.conflicting == 0)
+    let shown = request == 2 ? "B/mine" : "B/theirs"
+    #expect(try bench.shown(id) == shown && bench.shownOnServer(id) == shown && bench.conflicts().isEmpty)
+    // No news for the next down, and no conflict for the next edit.
+    #expect(try await bench.manager.reSync(named: "A").totalSize == 0)
+    try bench.edit(id, ["Description": "again"])
+    #expect(try await bench.up(options).counts.succeeded == 1)
+    #expect(try bench.shownOnServer(id) == "B/again")
+    await bench.close()
+  }
+
+  /// The answer is there, and what the server has cannot be read: the upload is made all the same.
+  @Test(arguments: careful)
+  func syncUp_lookAfterItFails_isDone(options: JSONObject) async throws {
+    let bench = try await SyncBench()
+    let (id, _) = try await bench.syncedAccount()
+    try bench.edit(id, ["Description": "mine"])
+    let count = RequestCount()
+    bench.org.setInterceptor { _ in
+      count.next() == 3 ? .respond(status: 500, headers: [], body: "busy") : nil
+    }
+    let end = try await bench.up(options)
+    bench.org.setInterceptor(nil)
+    #expect(end.status == .done && end.counts.succeeded == 1)
+    #expect(try bench.shown(id) == "A/mine" && bench.shownOnServer(id) == "A/mine")
+    await bench.close()
+  }
+
+  /// A copy that a script read before the upload is one of the entry as it was uploaded: nobody else wrote meanwhile.
+  @Test(arguments: careful, UploadKind.allCases)
+  func syncUp_copyFromBeforeAnUpload_goesUp(options: JSONObject, kind: UploadKind) async throws {
+    let bench = try await SyncBench(kind: kind)
+    let (id, _) = try await bench.syncedAccount()
+    try bench.edit(id, ["Description": "first"])
+    var copy = try #require(try bench.entry(withId: id))
+    bench.clock.advance(by: 60)
+    _ = try await bench.up(options)
+    copy["Description"] = "second"
+    try bench.save(copy)
+    #expect(try await bench.up(options).counts.succeeded == 1)
+    #expect(try bench.shownOnServer(id) == "A/second" && bench.conflicts().isEmpty)
     await bench.close()
   }
 
@@ -174,7 +237,7 @@ import Testing
     await bench.close()
   }
 
-  /// Up to a batch's worth of records costs one look, whatever sends them.
+  /// Up to a batch's worth of records costs one look, and one more behind updates that the server makes without a condition.
   @Test(arguments: UploadKind.allCases)
   func syncUp_leaveIfChanged_looksOnceAtManyRecords(kind: UploadKind) async throws {
     let bench = try await SyncBench(kind: kind, accounts: 30)
@@ -182,7 +245,25 @@ import Testing
     for n in 0..<30 { try bench.updateLocally("Account \(n)", ["Description": "mine"]) }
     bench.org.clearRequests()
     #expect(try await bench.up(SyncBench.uploadLeave).counts.succeeded == 30)
-    #expect(bench.requests().filter { $0.hasSuffix("/composite/sobjects/Account") }.count == 1)
+    #expect(bench.requests().filter { $0.hasSuffix("/composite/sobjects/Account") }.count == (kind == .collection ? 2 : 1))
+    await bench.close()
+  }
+
+  /// A name that a script keeps for itself is asked for once in a run, and not once a batch.
+  @Test func syncUp_fieldThatTheServerDoesNotKnow_isAskedForOnce() async throws {
+    let bench = try await SyncBench(accounts: 3)
+    _ = try await bench.down()
+    for n in 0..<3 {
+      var entry = try #require(try bench.entry(named: "Account \(n)"))
+      for key in ["note", "colour"] { entry[key] = "own" }
+      try bench.save(entry)
+      try bench.updateLocally("Account \(n)", ["Description": "mine"])
+    }
+    bench.org.clearRequests()
+    #expect(try await bench.up(SyncBench.uploadLeave, target: ["maxBatchSize": 1]).counts.succeeded == 3)
+    // Each batch is looked at before and after; the names cost one request more, at most one each.
+    let looks = bench.requests().filter { $0.hasSuffix("/composite/sobjects/Account") }.count
+    #expect((7...8).contains(looks), "\(looks)")
     await bench.close()
   }
 
@@ -241,6 +322,18 @@ import Testing
         try object(entry), LocalFlags(isUpdated: true), base: try base.map(object), server: .record(try object(server)),
         TargetFields(id: "Id", modificationDate: "D"), mode)
       #expect(mayUpload == expected, "\(mode)")
+    }
+  }
+}
+
+private final class RequestCount: Sendable {
+  private let count = Mutex(0)
+
+  /// From 1 on.
+  func next() -> Int {
+    count.withLock { count in
+      count += 1
+      return count
     }
   }
 }

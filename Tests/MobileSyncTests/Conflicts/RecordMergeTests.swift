@@ -2,6 +2,7 @@ import JSON
 import Testing
 
 @testable import MobileSync
+@testable import Salesforce
 
 /// The rules by which one record's three versions are brought together.
 @Suite struct RecordMergeTests {
@@ -127,7 +128,7 @@ import Testing
   func merge_table(row: Row) throws {
     let merge = RecordMerge(
       base: try row.base.map(Self.object), local: try Self.object(row.local), server: try Self.object(row.server),
-      fields: TargetFields(id: "Id", modificationDate: "LastModifiedDate"))
+      fields: .salesforce)
     #expect(merge.localChanges == row.mine)
     #expect(merge.remoteChanges == row.theirs)
     #expect(merge.conflicts == row.both)

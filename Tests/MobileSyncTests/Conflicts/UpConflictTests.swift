@@ -4,6 +4,7 @@ import SmartStore
 import Testing
 
 @testable import MobileSync
+@testable import Salesforce
 
 /// Local edits that meet server changes while they are sent, for each target that sends the records of one soup.
 @Suite struct UpConflictTests {

@@ -8,6 +8,7 @@ import TestSupport
 import Testing
 
 @testable import MobileSync
+@testable import Salesforce
 
 /// Two hosts on one file, each with connections, manager and clock of its own as two processes have them, upload at the same time
 /// again and again: creates, updates, deletes, with every target. Nothing is made twice, nothing is lost.

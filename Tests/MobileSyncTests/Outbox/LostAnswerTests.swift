@@ -8,6 +8,7 @@ import TestSupport
 import Testing
 
 @testable import MobileSync
+@testable import Salesforce
 
 /// Creates whose answer was lost: found again whatever happened here since, and not sent again while the server may still be at
 /// work.
@@ -104,9 +105,9 @@ import Testing
 
   @Test(arguments: [-1, 1.5, "5"] as [JSONValue])
   func createSyncUp_wrongWait_namesTheKey(value: JSONValue) throws {
-    #expect(throws: SyncError.self) { try TargetRegistry.up(["lostCreateWaitMs": value]) }
+    #expect(throws: SyncError.self) { try TargetRegistry.salesforce.up(["lostCreateWaitMs": value]) }
     do {
-      _ = try TargetRegistry.up(["lostCreateWaitMs": value])
+      _ = try TargetRegistry.salesforce.up(["lostCreateWaitMs": value])
     } catch {
       #expect(error.message.contains("'lostCreateWaitMs' must be an integer from 0 to 86400000"))
     }
@@ -154,10 +155,11 @@ import Testing
   /// Another process brings the record while the create is under way.
   @Test(arguments: [false, true]) func syncDown_ofAnotherProcessDuringTheCreate_leavesOneEntry(isEdited: Bool) async throws {
     let bench = try ScriptedStore(), release = DispatchSemaphore(value: 0)
+    defer { release.signal() }  // for a test that fails before it says so
     let record = #"{"attributes":{"type":"Account"},"Id":"001X","Name":"A","LastModifiedDate":"2024-01-01T10:00:00.000+0000"}"#
     let server = try ScriptedServer { request in
       guard request.method == "POST" else { return .json(#"{"totalSize":1,"done":true,"records":[\#(record)]}"#) }
-      _ = release.wait(timeout: .now() + 120)
+      release.wait()
       return .json(#"[{"id":"001X","success":true,"errors":[]}]"#)
     }
     var entry: JSONObject = [

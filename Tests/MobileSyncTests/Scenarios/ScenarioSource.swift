@@ -2,6 +2,7 @@ import JSON
 import RestClient
 
 @testable import MobileSync
+@testable import Salesforce
 
 /// The functions of the custom targets `accounts`, down and up, over the wire: what a module of a script would do.
 struct ScenarioSource: CustomTargetRunner {

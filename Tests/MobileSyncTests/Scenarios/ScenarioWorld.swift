@@ -6,6 +6,7 @@ import SmartStore
 import Synchronization
 
 @testable import MobileSync
+@testable import Salesforce
 
 /// An org, a store and a manager for the scenarios of one kind, one after the other. In real time, as servers are; only the
 /// engine's clock can be put forward.

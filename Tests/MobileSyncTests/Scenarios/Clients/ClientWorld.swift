@@ -5,6 +5,7 @@ import SmartStore
 import Synchronization
 
 @testable import MobileSync
+@testable import Salesforce
 
 /// An org and two clients for the scenarios of one layout, one after the other. All clocks are moved by hand.
 final class ClientWorld: Sendable {

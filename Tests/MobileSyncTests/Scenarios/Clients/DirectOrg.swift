@@ -3,6 +3,7 @@ import RestClient
 import Synchronization
 
 @testable import RestClient
+@testable import Salesforce
 @testable import SandboxOrg
 
 /// A pretend org that is called without a socket: where the wire does not matter, this is many times faster. Its clock stands

@@ -1,0 +1,212 @@
+--- Sync targets written in Lua: the sync engine asks, a module of the script answers.
+---
+--- A target `{type = "custom", luaImpl = "name"}` means the functions registered under that name, else the module that `require`
+--- finds. Its functions get the target and may `await`; each is called on the script's thread, from `poll`:
+---   startFetch(target, maxTimeStamp) -> records, {totalSize =, more =}   the first page; -1 asks for everything
+---   continueFetch(target, more) -> records, {totalSize =, more =}        the page behind it; no `more`: the last one
+---   remoteIds(target, localIds) -> ids                                   what the server has, for finding ghosts
+--- and of a sync up, each of which may be left out:
+---   createOnServer(target, record, fields) -> id, date                   or nil and why the record was refused
+---   updateOnServer(target, record, fields) -> true, date                 or false and why, or an HTTP status; the date is
+---                                                                        the record's new time stamp and may be left out
+---   deleteOnServer(target, record) -> true                               the same; 404 means that it is gone
+---   fetchLastModifiedDates(target, records) -> dates                     a time stamp each; false: deleted, nil: unknown
+---   isNewerThanServer(target, record) -> boolean                         in place of comparing dates
+---   fetchFromServer(target, records, fields) -> records                  what the server has; false: deleted, nil: unknown
+---
+--- A resolver, named by `options.resolver` of a sync with mergeMode MERGE, decides what both sides changed:
+---   resolver(conflict) -> record                                         or "local", "server", "skip"; nil is "skip"
+local core = ...
+local calls = core.import "calls"
+local async = core.import "async"
+local arguments = core.import "arguments"
+
+local M = {}
+
+--- Makes a registry: values that scripts register under names, else modules that `require` finds by that name.
+---@param caller string  the function that errors name
+---@param kind {noun: string, parameter: string, type: "table"|"function", meaning: string}
+---@return fun(name: string, value: any) register, fun(name: string): any, string? find  or nil and why there is none
+local function registry(caller, kind)
+  local registered = {}
+  local function register(name, value)
+    if type(name) ~= "string" then arguments.wrong(caller, 1, "name", "a string", name) end
+    if value ~= nil and type(value) ~= kind.type then arguments.wrong(caller, 2, kind.parameter, kind.meaning, value) end
+    registered[name] = value
+  end
+  local function find(name)
+    if registered[name] then return registered[name] end
+    local ok, found = pcall(require, name)
+    if not ok then
+      return nil, ("no %s is registered under that name, and module '%s' cannot be loaded: %s"):format(
+        kind.noun, name, tostring(found))
+    end
+    if type(found) ~= kind.type then
+      return nil, ("module '%s' must return %s, got %s"):format(name, kind.meaning, type(found))
+    end
+    return found
+  end
+  return register, find
+end
+
+local find_target, find_resolver
+
+--- Registers the functions of a custom target under a name; nil removes them.
+---@type fun(name: string, implementation: table?)
+M.register, find_target = registry("registerTarget",
+  { noun = "target", parameter = "implementation", type = "table", meaning = "a table of functions" })
+
+--- Registers a function that decides conflicts under a name; nil removes it.
+---@type fun(name: string, resolver: (fun(conflict: table): table|string|nil)?)
+M.register_resolver, find_resolver = registry("registerResolver",
+  { noun = "resolver", parameter = "resolver", type = "function", meaning = "a function" })
+
+--- Marks an empty table as a list, as the engine needs it.
+local function as_list(value)
+  if #value == 0 and not core.is_array(value) then return core.array() end
+  return value
+end
+
+--- Converts the results of a fetch to the engine's answer; nil and a text if they are of the wrong type.
+local function page(name, records, info)
+  if records == nil or records == core.null then return {} end
+  if not arguments.is_list(records) then
+    return nil, ("%s must return an array of records, got %s"):format(name, arguments.type_name(records))
+  end
+  if info ~= nil and type(info) ~= "table" then
+    return nil, ("%s must return a table {totalSize, more} as its second value, got %s"):format(name, type(info))
+  end
+  info = info or {}
+  local total = info.totalSize
+  if total ~= nil and math.tointeger(total) == nil then
+    return nil, ("%s: totalSize must be an integer, got %s"):format(name, arguments.type_name(total))
+  end
+  return { records = as_list(records), totalSize = total and math.tointeger(total), more = info.more }
+end
+
+-- What can be left out of a target for uploads: the engine sends what is missing itself.
+local UPLOADS = {
+  "createOnServer", "updateOnServer", "deleteOnServer", "fetchLastModifiedDates", "isNewerThanServer", "fetchFromServer",
+}
+
+local function wrong(name, expected, value)
+  return nil, ("%s must return %s, got %s"):format(name, expected, arguments.type_name(value))
+end
+
+--- Converts the reason of a failure to text.
+local function reason(problem)
+  if problem == nil or problem == core.null then return nil end
+  if type(problem) == "table" and type(problem.message) == "string" then return problem.message end
+  return tostring(problem)
+end
+
+--- Returns the time stamp that a function gives behind its result, nil for anything else.
+local function date_of(value) return type(value) == "string" and value or nil end
+
+--- Converts a result, an HTTP status or a boolean, to the engine's answer. Behind it stands why, or the record's new time stamp.
+local function status(name, result, second)
+  if result == true then return { status = 200, date = date_of(second) } end
+  if math.type(result) == "integer" then
+    if result >= 200 and result < 300 then return { status = result, date = date_of(second) } end
+    return { status = result, reason = reason(second) }
+  end
+  if result == false or result == nil then return { status = 400, reason = reason(second) } end
+  return wrong(name, "true, or false and a reason, or an HTTP status", result)
+end
+
+-- How each function is called, and what its results mean.
+local performers = {
+  startFetch = function(fn, target, given) return page("startFetch", fn(target, given.maxTimeStamp)) end,
+  continueFetch = function(fn, target, given) return page("continueFetch", fn(target, given.more)) end,
+  remoteIds = function(fn, target, given)
+    local ids = fn(target, given.localIds)
+    if not arguments.is_list(ids) then return wrong("remoteIds", "an array of ids", ids) end
+    return { ids = as_list(ids) }
+  end,
+  createOnServer = function(fn, target, given)
+    local id, problem = fn(target, given.record, given.fields)
+    if id == nil or id == false or id == core.null then return { reason = reason(problem) } end
+    if type(id) ~= "string" then return wrong("createOnServer", "an id, or nil and a reason", id) end
+    return { id = id, date = date_of(problem) }
+  end,
+  updateOnServer = function(fn, target, given)
+    return status("updateOnServer", fn(target, given.record, given.fields))
+  end,
+  deleteOnServer = function(fn, target, given) return status("deleteOnServer", fn(target, given.record)) end,
+  fetchLastModifiedDates = function(fn, target, given)
+    local found, dates = fn(target, given.records), core.array()
+    if type(found) ~= "table" then return wrong("fetchLastModifiedDates", "an array of dates", found) end
+    for i = 1, #given.records do
+      local date = found[i]
+      if date == nil then date = core.null end
+      dates[i] = date
+    end
+    return { dates = dates }
+  end,
+  fetchFromServer = function(fn, target, given)
+    local found, records = fn(target, given.records, given.fields), core.array()
+    if type(found) ~= "table" then return wrong("fetchFromServer", "an array of records", found) end
+    for i = 1, #given.records do
+      local record = found[i]
+      if record == nil then record = core.null end
+      records[i] = record
+    end
+    return { records = records }
+  end,
+  isNewerThanServer = function(fn, target, given)
+    local newer = fn(target, given.record)
+    if type(newer) ~= "boolean" then return wrong("isNewerThanServer", "a boolean", newer) end
+    return { newer = newer }
+  end,
+}
+
+local RESOLUTIONS = { ["local"] = true, server = true, skip = true }
+
+--- Converts a resolver's decision to the engine's answer.
+local function resolution(decided)
+  if decided == nil or decided == core.null then return { resolution = "skip" } end
+  if RESOLUTIONS[decided] then return { resolution = decided } end
+  if type(decided) == "table" and not core.is_array(decided) and rawget(decided, 1) == nil then
+    return { record = decided }
+  end
+  return wrong("it", 'a record, "local", "server", "skip" or nil', decided)
+end
+
+local function perform(request)
+  local name = request["function"]
+  if name == "resolveConflict" then
+    local resolver, missing = find_resolver(request.implementation)
+    if not resolver then return nil, missing end
+    return resolution(resolver(request.arguments))
+  end
+  local implementation, problem = find_target(request.implementation)
+  if implementation == nil then return nil, problem end
+  if name == "functions" then
+    local names = core.array()
+    for _, upload in ipairs(UPLOADS) do
+      if type(implementation[upload]) == "function" then names[#names + 1] = upload end
+    end
+    return { functions = names }
+  end
+  local fn, performer = implementation[name], performers[name]
+  if type(fn) ~= "function" or not performer then return nil, ("it has no function '%s'"):format(name) end
+  return performer(fn, request.target, request.arguments)
+end
+
+local function answer(id, result, problem)
+  local args = result or { error = reason(problem) or "unknown" }
+  args.request = id
+  calls.exec(nil, nil, "tureen.script", "answer", args, true)
+end
+
+--- Answers a request of the engine.
+calls.on_request = function(id, request)
+  local task = async.create(perform)
+  async.when_ended(task, function(result, problem)
+    local ok, raised = pcall(answer, id, result, problem)
+    if not ok then answer(id, nil, "its answer cannot be sent: " .. reason(raised)) end
+  end)
+  async.start(task, request)
+end
+
+return M

@@ -1,0 +1,199 @@
+--- Syncing between soups and the server.
+---
+--- Every function takes an optional store config first (see `tureen.smartstore`); the last two arguments are `success`
+--- and `error`. `syncDown`, `syncUp` and `reSync` call `success(sync)` at every change of the sync: first with status
+--- RUNNING, last with DONE or STOPPED. `error(err)` is called once when a sync cannot start or ends FAILED; then
+--- `err.sync` is its state. Each change is a `sync` event as well.
+local core = ...
+local arguments = core.import "arguments"
+local calls = core.import "calls"
+local custom = core.import "custom"
+local marks = core.import "marks"
+
+---@class tureen.SyncState
+---@field _soupEntryId integer  the sync's id
+---@field syncId integer        the same, as calls name it
+---@field type "syncDown"|"syncUp"
+---@field name string?
+---@field syncName string?      the same, as calls name it
+---@field target table
+---@field options table
+---@field soupName string
+---@field status "NEW"|"STOPPED"|"RUNNING"|"DONE"|"FAILED"
+---@field progress integer      0 to 100
+---@field totalSize integer     -1 until known
+---@field maxTimeStamp integer  newest modification stored, ms since 1970 UTC; -1 until known
+
+---@class tureen.mobilesync
+local M = {
+  MERGE_MODE = { OVERWRITE = "OVERWRITE", LEAVE_IF_CHANGED = "LEAVE_IF_CHANGED", MERGE = "MERGE" },
+}
+
+-- registerTarget(name, implementation): the functions behind targets of type "custom" whose luaImpl is this name
+M.registerTarget = custom.register
+-- registerResolver(name, resolver): the function behind options.resolver of syncs with mergeMode MERGE
+M.registerResolver = custom.register_resolver
+
+-- newRecord, markUpdated, markDeleted, unmark: entries with the flags that a sync up looks for
+for name, mark in pairs(marks) do M[name] = mark end
+
+local SERVICE = "com.salesforce.mobilesync"
+local define, action = arguments.define, arguments.action
+
+local SOUP = { "soupName", "string" }
+local SYNC_NAME = { "syncName", "string", optional = true }
+
+-- syncDown([config,] target, soupName, options, [syncName,] success, error)
+M.syncDown = define {
+  name = "syncDown", has_store = true, is_sync = true,
+  params = { { "target", "table" }, SOUP, { "options", "table", optional = true }, SYNC_NAME },
+  send = action(SERVICE, "syncDown", { "target", "soupName", "options", "syncName" }),
+}
+
+--- The target may be left out: then the soup's name stands where it belongs. Null means an empty one.
+local function insert_target(given, at)
+  if type(given[at]) == "string" then
+    table.move(given, at, given.n, at + 1)
+    given.n = given.n + 1
+    given[at] = {}
+  elseif given[at] == core.null then
+    given[at] = {}
+  end
+end
+
+-- syncUp([config,] [target,] soupName, options, [syncName,] success, error)
+M.syncUp = define {
+  name = "syncUp", has_store = true, is_sync = true, insert = insert_target,
+  params = { { "target", "table" }, SOUP, { "options", "table" }, SYNC_NAME },
+  send = action(SERVICE, "syncUp", { "target", "soupName", "options", "syncName" }),
+}
+
+--- The keys that say which sync: a text is a name, a number an id.
+local function with_sync(config, which)
+  if type(which) == "string" then
+    config.syncId, config.syncName = core.null, which
+  else
+    config.syncId, config.syncName = math.tointeger(which), core.null
+  end
+  return config
+end
+
+local function about_sync(name, is_sync, convert)
+  M[name] = define {
+    name = name, has_store = true, is_sync = is_sync, params = { { "syncIdOrName", "id_or_name" } },
+    send = function(success, failure, config, values, caller)
+      if success and convert then
+        local inner = success
+        success = function(payload) return inner(convert(payload)) end
+      end
+      return calls.exec(success, failure, SERVICE, name, with_sync(config, values[1]), nil, caller)
+    end,
+  }
+end
+
+-- reSync([config,] syncIdOrName, success, error)
+about_sync("reSync", true)
+-- getSyncStatus([config,] syncIdOrName, ...): the sync state, tureen.null when there is none
+about_sync("getSyncStatus", false, function(state)
+  if type(state) == "table" and state._soupEntryId ~= nil then return state end
+  return core.null
+end)
+-- deleteSync([config,] syncIdOrName, ...): "OK", also when there was none
+about_sync("deleteSync", false)
+
+-- cleanResyncGhosts([config,] syncIdOrName, ...): how many entries were removed
+about_sync("cleanResyncGhosts", false)
+-- cancelSync([config,] syncIdOrName, ...): ends it at its next page or batch, STOPPED; "OK", also when it does not run
+about_sync("cancelSync", false)
+
+-- createSyncDown([config,] target, soupName, options, [syncName,] ...): the saved sync, status NEW; nothing runs
+M.createSyncDown = define {
+  name = "createSyncDown", has_store = true,
+  params = { { "target", "table" }, SOUP, { "options", "table", optional = true }, SYNC_NAME },
+  send = action(SERVICE, "createSyncDown", { "target", "soupName", "options", "syncName" }),
+}
+
+-- createSyncUp([config,] [target,] soupName, options, [syncName,] ...): the saved sync, status NEW; nothing runs
+M.createSyncUp = define {
+  name = "createSyncUp", has_store = true, insert = insert_target,
+  params = { { "target", "table" }, SOUP, { "options", "table" }, SYNC_NAME },
+  send = action(SERVICE, "createSyncUp", { "target", "soupName", "options", "syncName" }),
+}
+
+-- hasSyncWithName([config,] syncName, ...): whether a sync has this name
+M.hasSyncWithName = define {
+  name = "hasSyncWithName", has_store = true, params = { { "syncName", "string" } },
+  send = action(SERVICE, "hasSyncWithName", { "syncName" }),
+}
+
+local function about_all(name)
+  M[name] = define { name = name, has_store = true, params = {}, send = action(SERVICE, name, {}) }
+end
+
+-- stop([config,] ...): refuses syncs and ends those that run at their next page or batch; "OK" at once
+about_all("stop")
+-- isStopping([config,] ...): whether something still runs after stop
+about_all("isStopping")
+-- isStopped([config,] ...): whether nothing runs any more after stop
+about_all("isStopped")
+
+-- restart([config,] [{restartStopped = true},] ...): takes syncs again, and runs those that are STOPPED again when asked to;
+-- the final states of those, once all have ended
+M.restart = define {
+  name = "restart", has_store = true, params = { { "options", "table", optional = true } },
+  send = function(success, failure, config, values, caller)
+    config.restartStopped = values[1] and values[1].restartStopped
+    return calls.exec(success, failure, SERVICE, "restart", config, nil, caller)
+  end,
+}
+
+local CONFLICT_FILTER = { "soupName", "entryId", "syncId", "syncName" }
+
+-- getConflicts([config,] [{soupName?, entryId?, syncId?, syncName?},] ...): the entries that both sides changed, with base,
+-- local, server and merged version each
+M.getConflicts = define {
+  name = "getConflicts", has_store = true, params = { { "filter", "table", optional = true } },
+  send = function(success, failure, config, values)
+    for _, key in ipairs(CONFLICT_FILTER) do config[key] = values[1] and values[1][key] end
+    return calls.exec(success, failure, SERVICE, "getConflicts", config)
+  end,
+}
+
+-- resolveConflict([config,] {soupName, entryId, resolution = "local"|"server"} or {soupName, entryId, record}, ...): the entry
+-- as it stands then; tureen.null when it is removed
+M.resolveConflict = define {
+  name = "resolveConflict", has_store = true, params = { { "conflict", "table" } },
+  send = function(success, failure, config, values)
+    for _, key in ipairs { "soupName", "entryId", "resolution", "record" } do config[key] = values[1][key] end
+    return calls.exec(success, failure, SERVICE, "resolveConflict", config)
+  end,
+}
+
+-- setupUserSyncsFromDefaultConfig(success, error), setupGlobalSyncsFromDefaultConfig(...): the syncs of usersyncs.json or
+-- globalsyncs.json; those that are missing, or defined otherwise, are saved
+arguments.define_set_up(M, "setupUserSyncsFromDefaultConfig", SERVICE, "setupSyncsFromDefaultConfig", false)
+arguments.define_set_up(M, "setupGlobalSyncsFromDefaultConfig", SERVICE, "setupSyncsFromDefaultConfig", true)
+
+M.FETCH_MODE = { CACHE_ONLY = "CACHE_ONLY", CACHE_FIRST = "CACHE_FIRST", SERVER_FIRST = "SERVER_FIRST" }
+local FETCH_MODE = { "fetchMode", "string", optional = true }
+
+-- fetchMetadata([config,] sobjectType, [fetchMode,] ...): what the server knows of a type; tureen.null when there is none
+M.fetchMetadata = define {
+  name = "fetchMetadata", has_store = true, params = { { "sobjectType", "string" }, FETCH_MODE },
+  send = action(SERVICE, "fetchMetadata", { "sobjectType", "fetchMode" }),
+}
+
+-- fetchLayout([config,] {sobjectType, formFactor?, layoutType?, mode?, recordTypeId?}, [fetchMode,] ...): how a type is laid
+-- out; tureen.null when there is none
+M.fetchLayout = define {
+  name = "fetchLayout", has_store = true, params = { { "layout", "table" }, FETCH_MODE },
+  send = function(success, failure, config, values, caller)
+    for _, key in ipairs { "sobjectType", "formFactor", "layoutType", "mode", "recordTypeId" } do
+      config[key] = values[1][key]
+    end
+    config.fetchMode = values[2]
+    return calls.exec(success, failure, SERVICE, "fetchLayout", config, nil, caller)
+  end,
+}
+
+return M

@@ -1,0 +1,48 @@
+import RestClient
+
+/// What became of one record that was to be sent, and the rules by which an answer is read: alone, in a batch or in a family.
+struct UploadAnswer: Sendable {
+  let sent: SentRecord
+  var outcome: UploadOutcome
+  let result: UploadResult
+
+  /// Why a record cannot be sent; nil when it can.
+  static func refusal(of action: UploadAction, _ batch: DirtyBatch, _ i: Int) -> UploadResult? {
+    func failed(_ code: String, _ message: String) -> UploadResult { .failure(code, message) }
+    switch action {
+    case .removeLocally, .nothing: return nil
+    case .create, .upsert:
+      return batch.plan.create == nil
+        ? failed("NO_FIELDLIST", "No fields specified: the target has no createFieldlist, the options no fieldlist") : nil
+    case .update:
+      if batch.plan.update == nil {
+        return failed("NO_FIELDLIST", "No fields specified: the target has no updateFieldlist, the options no fieldlist")
+      }
+      return missingId(batch, i)
+    case .delete: return missingId(batch, i)
+    }
+  }
+
+  private static func missingId(_ batch: DirtyBatch, _ i: Int) -> UploadResult? {
+    batch.serverId(i) == nil ? .failure("MISSING_ID", "The entry is not new but has no server Id") : nil
+  }
+
+  /// An answer that says no is certain; so is a request that never left. A good status without a usable body is not.
+  static func mayHaveHappened(_ error: any Error) -> Bool {
+    guard let error = error as? RestError else { return true }
+    if error.code == .invalidBody || error.code == .responseTooLarge { return true }
+    if let status = error.status, status >= 500 { return true }
+    return error.outcome == .unknown
+  }
+
+  static func outcome(of action: UploadAction, _ result: UploadResult, _ mergeMode: MergeMode) -> UploadOutcome {
+    switch action {
+    case _ where result.isSuccess: .succeeded
+    case .delete where result.maySayRecordIsGone: .succeeded
+    // Looked at once more before anything is created.
+    case .update where result.maySayRecordIsGone: mergeMode == .overwrite ? .recreate : .conflicting
+    case .update where result.saysRecordHasChanged: .conflicting
+    default: .failed
+    }
+  }
+}

@@ -1,0 +1,192 @@
+import JSON
+import MobileSync
+import RecordScan
+import RestClient
+import SmartStore
+
+/// The records that the user's briefcase rules name: several types, each into a soup of its own.
+///
+/// - Note: Source: Mobile SDK, `BriefcaseSyncDownTarget`. All pages of ids are followed; records that are gone meanwhile are
+///   passed over; types without an entry in `infos` are none of this sync's business.
+struct BriefcaseSyncDownTarget: SyncDownTarget {
+  /// One type.
+  struct Info: Sendable {
+    let type: String
+    let soup: String
+    let fields: TargetFields
+    let fieldlist: [String]
+  }
+
+  let json: JSONObject
+  let fields: TargetFields
+  let infos: [Info]
+  let idsPerRetrieve: Int
+
+  /// The most a server looks up in one request.
+  private static let largestRetrieve = 2000
+
+  /// - Throws: ``SyncError`` `.invalidTarget`, naming the key.
+  init(_ json: JSONObject) throws(SyncError) {
+    let reader = TargetReader(json: json, label: "briefcase target")
+    fields = try TargetFields(json)
+    idsPerRetrieve = try reader.count("countIdsPerRetrieve", limit: Self.largestRetrieve)
+    guard let list = json["infos"], let elements = list.arrayValue, !elements.isEmpty else {
+      throw SyncError(.invalidTarget, "briefcase target: 'infos' must be a list of types that is not empty").at(.key("infos"))
+    }
+    var infos: [Info] = []
+    for (i, element) in elements.enumerated() {
+      guard let object = element.objectValue else { throw reader.wrong("infos[\(i + 1)]", "an object", element) }
+      let info: Info
+      do {
+        info = try Info(object, label: "briefcase target, infos[\(i + 1)]")
+      } catch {
+        throw error.at(.key("infos"), .position(i))
+      }
+      // One entry a type: the later one counts.
+      infos.removeAll { $0.type == info.type }
+      infos.append(info)
+    }
+    self.infos = infos
+    var stored = json
+    stored["countIdsPerRetrieve"] = .integer(Int64(idsPerRetrieve))
+    self.json = fields.written(to: stored)
+  }
+
+  var isIncremental: Bool { true }
+
+  func places(_ soupName: String) -> [RecordPlace] { infos.map { RecordPlace(soup: $0.soup, fields: $0.fields) } }
+
+  // MARK: Fetching
+
+  func start(since: Int64, in context: FetchContext) async throws -> SyncDownPage? {
+    let changedAfter = since > 0 ? TimeStamp.isoText(since) : nil
+    let priming = try await primingPage(relayToken: nil, changedAfter: changedAfter, in: context)
+    return try await Fetch(target: self, context: context).page(
+      of: priming.ids[...], seen: priming.ids.count, relayToken: priming.relayToken, serverTime: priming.serverTime)
+  }
+
+  /// The ids of one priming page, in order.
+  struct PrimingPage: Sendable {
+    var ids: [(place: Int, id: String)] = []
+    var relayToken: String?
+    var serverTime: Int64?
+  }
+
+  /// - Note: Source: Salesforce, Briefcase Priming Records: a request has a relay token or a time, never both.
+  func primingPage(
+    relayToken: String?, changedAfter: String?, in context: FetchContext
+  ) async throws -> PrimingPage {
+    let answer = try await context.send(
+      context.client.requests.primingRecords(relayToken: relayToken, changedAfter: changedAfter))
+    let json = try answer.response.json()
+    guard let types = json["primingRecords"]?.objectValue else {
+      throw answer.response.invalidBody("the answer has no 'primingRecords'")
+    }
+    var page = PrimingPage(relayToken: json["relayToken"]?.stringValue, serverTime: answer.serverTime)
+    for (type, recordTypes) in types {
+      guard let place = infos.firstIndex(where: { $0.type == type }) else { continue }
+      for (_, records) in recordTypes.objectValue ?? [:] {
+        page.ids += (records.arrayValue ?? []).compactMap { $0["id"]?.stringValue }.map { (place, $0) }
+      }
+    }
+    return page
+  }
+
+  /// The records behind some ids of one type, as the text of an array.
+  func records(_ ids: [String], of info: Info, in context: FetchContext) async throws -> TimedText {
+    let answer = try await context.send(
+      context.client.requests.collectionRetrieve(type: info.type, ids: ids, fields: info.fieldlist))
+    do {
+      let text = try answer.response.body.withUnsafeBytes { bytes in
+        try FamilyPage.array(Self.objects(in: bytes))
+      }
+      return TimedText(text: text, response: answer.response)
+    } catch let error as ScanError {
+      throw answer.response.invalidBody("\(error.message) at byte \(error.offset)")
+    }
+  }
+
+  struct TimedText: Sendable {
+    let text: [UInt8]
+    let response: RestResponse
+  }
+
+  /// The elements of an array that are not null.
+  private static func objects(in bytes: UnsafeRawBufferPointer) throws(ScanError) -> [[UInt8]] {
+    var walker = JSONWalker(bytes), found: [[UInt8]] = []
+    walker.skipWhitespace()
+    try walker.expect(0x5b, "expected an array of records")
+    walker.skipWhitespace()
+    if walker.p < walker.end, walker.p.pointee == 0x5d { return [] }
+    while true {
+      let value = try walker.skipValue(depth: 1)
+      if value.kind == .object { found.append(Array(bytes[value.start..<value.start + value.count])) }
+      walker.skipWhitespace()
+      guard walker.p < walker.end else { throw walker.failure("unterminated array") }
+      if walker.p.pointee == 0x5d { return found }
+      try walker.expect(0x2c, "',' is missing")
+    }
+  }
+
+  // MARK: Ghosts
+
+  func remoteIds(among localIds: [[String]], in context: FetchContext) async throws -> [Set<String>] {
+    var found = [Set<String>](repeating: [], count: infos.count), token: String?, trail = PageTrail()
+    repeat {
+      let page = try await primingPage(relayToken: token, changedAfter: nil, in: context)
+      for entry in page.ids { found[entry.place].insert(entry.id) }
+      token = page.relayToken
+      if let token { try trail.follow(token) }
+    } while token != nil
+    return found
+  }
+
+  // MARK: Pages
+
+  /// Goes through the ids, slice by slice, and asks for more ids when they are used up.
+  private struct Fetch: Sendable {
+    let target: BriefcaseSyncDownTarget
+    let context: FetchContext
+    /// The relay tokens used so far.
+    var trail = PageTrail()
+
+    /// - Parameters:
+    ///   - ids: What is left of the last priming page.
+    ///   - seen: Ids named so far, of all priming pages.
+    func page(
+      of ids: ArraySlice<(place: Int, id: String)>, seen: Int, relayToken: String?, serverTime: Int64?
+    ) async throws -> SyncDownPage? {
+      guard !ids.isEmpty else {
+        guard let relayToken else { return nil }
+        var onward = self
+        try onward.trail.follow(relayToken)
+        let priming = try await target.primingPage(relayToken: relayToken, changedAfter: nil, in: context)
+        return try await onward.page(
+          of: priming.ids[...], seen: seen + priming.ids.count, relayToken: priming.relayToken, serverTime: serverTime)
+      }
+      let slice = ids.prefix(target.idsPerRetrieve), rest = ids.dropFirst(target.idsPerRetrieve)
+      var parts = [ScannedPage?](repeating: nil, count: target.infos.count)
+      for (place, info) in target.infos.enumerated() {
+        let wanted = slice.filter { $0.place == place }.map(\.id)
+        guard !wanted.isEmpty else { continue }
+        let answer = try await target.records(wanted, of: info, in: context)
+        parts[place] = try context.plans[place].scan(array: answer.text, of: answer.response)
+      }
+      var page = SyncDownPage(parts: parts, totalSize: seen, serverTime: serverTime)
+      if !rest.isEmpty || relayToken != nil {
+        page.next = { try await self.page(of: rest, seen: seen, relayToken: relayToken, serverTime: serverTime) }
+      }
+      return page
+    }
+  }
+}
+
+extension BriefcaseSyncDownTarget.Info {
+  fileprivate init(_ json: JSONObject, label: String) throws(SyncError) {
+    let reader = TargetReader(json: json, label: label)
+    type = try reader.string("sobjectType")
+    soup = try reader.string("soupName")
+    fields = try TargetFields(json)
+    fieldlist = try reader.fieldlist("fieldlist").including(fields.id, fields.modificationDate)
+  }
+}

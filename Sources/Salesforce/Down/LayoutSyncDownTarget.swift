@@ -1,0 +1,83 @@
+import JSON
+import MobileSync
+import RestClient
+import SmartStore
+
+/// One record: how a type is laid out.
+///
+/// - Note: Source: Mobile SDK, `LayoutSyncDownTarget`. The id is `type-formFactor-layoutType-mode-recordTypeId`, `null` where
+///   something was not said.
+struct LayoutSyncDownTarget: SyncDownTarget {
+  let json: JSONObject
+  let fields: TargetFields
+  private let type: String
+  /// Form factor, layout type, mode, record type.
+  private let parts: [String?]
+
+  /// - Throws: ``SyncError`` `.invalidTarget`, naming the key.
+  init(_ json: JSONObject) throws(SyncError) {
+    let reader = TargetReader(json: json, label: "layout target")
+    fields = try TargetFields(json)
+    type = try reader.string("sobjectType")
+    var parts: [String?] = []
+    for key in ["formFactor", "layoutType", "mode", "recordTypeId"] { parts.append(try reader.optionalString(key)) }
+    self.parts = parts
+    self.json = fields.written(to: json)
+  }
+
+  /// What the record is stored under.
+  var recordId: String { ([type] + parts.map { $0 ?? "null" }).joined(separator: "-") }
+
+  var hasGhosts: Bool { false }
+
+  func start(since: Int64, in context: FetchContext) async throws -> SyncDownPage? {
+    let request = context.client.requests.layout(
+      type: type, formFactor: parts[0], layoutType: parts[1], mode: parts[2], recordTypeId: parts[3])
+    return try await SingleRecord.page(request, id: recordId, fields: fields, in: context)
+  }
+
+  func remoteIds(among localIds: [[String]], in context: FetchContext) async throws -> [Set<String>] { [[]] }
+}
+
+/// One record: what the server knows of a type.
+///
+/// - Note: Source: Mobile SDK, `MetadataSyncDownTarget`. The id is the type.
+struct MetadataSyncDownTarget: SyncDownTarget {
+  let json: JSONObject
+  let fields: TargetFields
+  private let type: String
+
+  /// - Throws: ``SyncError`` `.invalidTarget`, naming the key.
+  init(_ json: JSONObject) throws(SyncError) {
+    fields = try TargetFields(json)
+    type = try TargetReader(json: json, label: "metadata target").string("sobjectType")
+    self.json = fields.written(to: json)
+  }
+
+  var hasGhosts: Bool { false }
+
+  func start(since: Int64, in context: FetchContext) async throws -> SyncDownPage? {
+    try await SingleRecord.page(context.client.requests.describe(type: type), id: type, fields: fields, in: context)
+  }
+
+  func remoteIds(among localIds: [[String]], in context: FetchContext) async throws -> [Set<String>] { [[]] }
+}
+
+/// An answer that is one record as a whole.
+private enum SingleRecord {
+  static func page(
+    _ request: RestRequest, id: String, fields: TargetFields, in context: FetchContext
+  ) async throws -> SyncDownPage {
+    let answer = try await context.send(request)
+    let record: [UInt8]
+    do {
+      record = try answer.response.body.withUnsafeBytes {
+        try EntryText.rewrite($0, dropping: [fields.id], adding: [fields.id: .string(id)])
+      }
+    } catch {
+      throw answer.response.invalidBody("it is no JSON object")
+    }
+    let page = try context.plan.scan(array: [0x5b] + record + [0x5d], of: answer.response)
+    return SyncDownPage(parts: [page], totalSize: 1, serverTime: answer.serverTime)
+  }
+}

@@ -1,0 +1,42 @@
+import JSON
+import MobileSync
+import RestClient
+
+/// The records of a type that the user looked at last. Each run brings them all.
+///
+/// Only records that were deleted are ghosts, not those that are no longer recent.
+///
+/// - Note: Source: Mobile SDK, `MruSyncDownTarget`. Id and date are asked for whether the list names them or not, and
+///   without recent items nothing is asked.
+struct MruSyncDownTarget: SyncDownTarget {
+  let json: JSONObject
+  let fields: TargetFields
+  private let type: String
+  private let fieldlist: [String]
+
+  /// - Throws: ``SyncError`` `.invalidTarget`, naming the key.
+  init(_ json: JSONObject) throws(SyncError) {
+    let reader = TargetReader(json: json, label: "mru target")
+    fields = try TargetFields(json)
+    type = try reader.string("sobjectType")
+    fieldlist = try reader.fieldlist("fieldlist").including(fields.id, fields.modificationDate)
+    self.json = fields.written(to: json)
+  }
+
+  func start(since: Int64, in context: FetchContext) async throws -> SyncDownPage? {
+    let requests = context.client.requests
+    let answer = try await context.send(requests.recentItems(type: type))
+    guard let items = try answer.response.json()["recentItems"]?.arrayValue else {
+      throw answer.response.invalidBody("the answer has no 'recentItems'")
+    }
+    let ids = items.compactMap { $0["Id"]?.stringValue }
+    guard !ids.isEmpty else { return nil }
+    let condition = QueryPages.condition(fields.id, Array(ids.prefix(QueryPages.idsAtOnce)))
+    let soql = "select \(fieldlist.joined(separator: ", ")) from \(type) where \(condition)"
+    return try await QueryPages.first(requests.query(soql: soql), in: context)
+  }
+
+  func remoteIds(among localIds: [[String]], in context: FetchContext) async throws -> [Set<String>] {
+    [try await QueryPages.existing(localIds[0], of: type, idField: fields.id, in: context)]
+  }
+}

@@ -1,0 +1,128 @@
+import JSON
+import MobileSync
+import RestClient
+
+/// Parents with their children: one query, two soups. Counts speak of parents.
+///
+/// A later run sees parents that changed, and of these the children that changed; a child that changed alone is not seen.
+///
+/// - Note: Source: Mobile SDK, `ParentChildrenSyncDownTarget`. Pages of children inside a page of parents are followed.
+struct ParentChildrenSyncDownTarget: SyncDownTarget {
+  let json: JSONObject
+  let info: ParentChildrenInfo
+  private let parentFieldlist: [String]
+  private let childrenFieldlist: [String]
+  private let filter: String
+
+  /// - Throws: ``SyncError`` `.invalidTarget`, naming the key.
+  init(_ json: JSONObject) throws(SyncError) {
+    let reader = TargetReader(json: json, label: "parent_children target")
+    info = try ParentChildrenInfo(json)
+    parentFieldlist = try reader.fieldlist("parentFieldlist").including(
+      info.parent.fields.id, info.parent.fields.modificationDate)
+    childrenFieldlist = try reader.fieldlist("childrenFieldlist").including(
+      info.children.fields.id, info.children.fields.modificationDate)
+    filter = try reader.optionalString("parentSoqlFilter") ?? ""
+    self.json = info.written(to: json)
+  }
+
+  var fields: TargetFields { info.parent.fields }
+  var isSortedByModification: Bool { true }
+  var isIncremental: Bool { true }
+
+  func places(_ soupName: String) -> [RecordPlace] {
+    [
+      RecordPlace(soup: info.parent.soup, fields: info.parent.fields),
+      RecordPlace(soup: info.children.soup, fields: info.children.fields, parentIdField: info.parentIdField),
+    ]
+  }
+
+  // MARK: Queries
+
+  /// - Parameter since: ms; the whole query when it is not above 0.
+  func query(since: Int64) -> String {
+    func isNewer(_ side: RelatedType) -> String? {
+      since > 0 ? "\(side.fields.modificationDate) > \(TimeStamp.text(since))" : nil
+    }
+    let nested =
+      "select \(childrenFieldlist.joined(separator: ", ")) from \(info.childrenName)"
+      + (isNewer(info.children).map { " where " + $0 } ?? "")
+    var query = SOQLQuery(
+      "select \(parentFieldlist.joined(separator: ", ")), (\(nested)) from \(info.parent.type)"
+        + (filter.isEmpty ? "" : " where \(filter)") + " order by \(info.parent.fields.modificationDate)")
+    if let newer = isNewer(info.parent) { query = query.addingWhere(newer) }
+    return query.text
+  }
+
+  /// The ids of the parents, or of the parents with their children.
+  func ghostQuery(withChildren: Bool) -> String {
+    let nested = withChildren ? ", (select \(info.children.fields.id) from \(info.childrenName))" : ""
+    return "select \(info.parent.fields.id)\(nested) from \(info.parent.type)" + (filter.isEmpty ? "" : " where \(filter)")
+  }
+
+  // MARK: Fetching
+
+  func start(since: Int64, in context: FetchContext) async throws -> SyncDownPage? {
+    try await page(context.client.requests.query(soql: query(since: since)), in: context)
+  }
+
+  private func page(
+    _ request: RestRequest, in context: FetchContext, trail: PageTrail = PageTrail()
+  ) async throws -> SyncDownPage {
+    let answer = try await context.send(request)
+    let families = try FamilyPage(answer.response, info: info)
+    guard let total = families.totalSize else {
+      throw answer.response.invalidBody("the answer to a query has no 'totalSize'")
+    }
+    var children = families.children
+    for more in families.unfinished {
+      try await children.append(contentsOf: rest(of: more, in: context))
+    }
+    let parents = try context.plan.scan(array: FamilyPage.array(families.parents), of: answer.response)
+    let childPage = try context.plans[1].scan(array: FamilyPage.array(children.map(\.text)), of: answer.response)
+    var page = SyncDownPage(
+      parts: [parents, childPage], parents: children.map(\.parent), totalSize: total, serverTime: answer.serverTime)
+    if let url = families.next {
+      var trail = trail
+      try trail.follow(url)
+      page.next = { [trail] in try await self.page(context.client.requests.queryMore(url), in: context, trail: trail) }
+    }
+    return page
+  }
+
+  /// The children of one parent that did not fit on its page.
+  private func rest(of more: FamilyPage.More, in context: FetchContext) async throws -> [FamilyPage.Child] {
+    var children: [FamilyPage.Child] = [], url: String? = more.url, trail = PageTrail()
+    while let next = url {
+      try trail.follow(next)
+      let answer = try await context.send(context.client.requests.queryMore(next))
+      let page = try FamilyPage.children(
+        answer.response, of: more.parentId, parent: more.parent, info: info)
+      children += page.children
+      url = page.next
+    }
+    return children
+  }
+
+  // MARK: Ghosts
+
+  func remoteIds(among localIds: [[String]], in context: FetchContext) async throws -> [Set<String>] {
+    let parents = try await QueryPages.ids(of: ghostQuery(withChildren: false), path: fields.id, in: context)
+    guard !localIds[1].isEmpty else { return [parents, []] }
+    return [parents, try await startingAgainOnce { try await childIds(in: context) }]
+  }
+
+  private func childIds(in context: FetchContext) async throws -> Set<String> {
+    var ids = Set<String>(), trail = PageTrail()
+    var request: RestRequest? = context.client.requests.query(soql: ghostQuery(withChildren: true))
+    while let next = request {
+      let answer = try await context.send(next)
+      let page = try FamilyPage(answer.response, info: info)
+      ids.formUnion(page.children.map(\.id))
+      for more in page.unfinished { ids.formUnion(try await rest(of: more, in: context).map(\.id)) }
+      if let url = page.next { try trail.follow(url) }
+      request = page.next.map { context.client.requests.queryMore($0) }
+    }
+    return ids
+  }
+}

@@ -1,0 +1,93 @@
+import MobileSync
+import RecordScan
+import RestClient
+import SmartStore
+
+/// Queries as pages, for every target that asks with SOQL.
+enum QueryPages {
+  /// The most ids that go into one `IN` list: a URL has a limited length.
+  static let idsAtOnce = 500
+
+  /// The first page of a query; it leads to the others.
+  static func first(
+    _ request: RestRequest, in context: FetchContext, trail: PageTrail = PageTrail()
+  ) async throws -> SyncDownPage {
+    let answer = try await context.send(request)
+    let records = try context.plan.scan(answer.response)
+    guard let total = records.envelope(0)?.integerValue, total >= 0 else {
+      throw answer.response.invalidBody("the answer to a query has no 'totalSize'")
+    }
+    var page = SyncDownPage(parts: [records], totalSize: Int(clamping: total), serverTime: answer.serverTime)
+    if let url = records.envelope(1)?.stringValue {
+      var trail = trail
+      try trail.follow(url)
+      page.next = { [trail] in try await first(context.client.requests.queryMore(url), in: context, trail: trail) }
+    }
+    return page
+  }
+
+  /// The ids that a query gives, all pages.
+  static func ids(of soql: String, path: String, batchSize: Int? = nil, in context: FetchContext) async throws -> Set<String> {
+    try await ids(context.client.requests.query(soql: soql, batchSize: batchSize), path: path, in: context)
+  }
+
+  static func ids(_ first: RestRequest, path: String, in context: FetchContext) async throws -> Set<String> {
+    try await startingAgainOnce {
+      var ids = Set<String>(), trail = PageTrail()
+      var request: RestRequest? = first
+      var reader = IdPageReader(idPath: path)
+      while let next = request {
+        let answer = try await context.send(next)
+        let url = try reader.read(answer.response, into: &ids)
+        if let url { try trail.follow(url) }
+        request = url.map { context.client.requests.queryMore($0) }
+      }
+      return ids
+    }
+  }
+
+  /// Which of these ids a type still has.
+  static func existing(
+    _ ids: [String], of type: String, idField: String, slice: Int = idsAtOnce, in context: FetchContext
+  ) async throws -> Set<String> {
+    var found = Set<String>()
+    for start in stride(from: 0, to: ids.count, by: slice) {
+      let list = Array(ids[start..<min(start + slice, ids.count)])
+      let soql = "select \(idField) from \(type) where \(condition(idField, list))"
+      found.formUnion(try await QueryPages.ids(of: soql, path: idField, in: context))
+    }
+    return found
+  }
+
+  /// `Id IN ('a', 'b')`, the values escaped.
+  static func condition(_ field: String, _ ids: [String]) -> String {
+    "\(field) IN (\(ids.map { SOQL.quote($0) }.joined(separator: ", ")))"
+  }
+}
+
+/// Reads the ids out of pages of a query.
+struct IdPageReader {
+  private var scanner: RecordScanner
+
+  init(idPath: String) { scanner = RecordScanner(plan: ScanPlan(paths: [idPath])) }
+
+  /// - Parameter recordsKey: Where the records stand.
+  /// - Returns: Where the next page is.
+  mutating func read(
+    _ response: RestResponse, recordsKey: String = "records", into ids: inout Set<String>
+  ) throws -> String? {
+    do {
+      return try response.body.withUnsafeBytes { bytes in
+        guard try scanner.scanPage(bytes, recordsKey: recordsKey, envelopeKeys: [PageEnvelope.nextPage]) else {
+          throw response.invalidBody("the answer has no '\(recordsKey)'")
+        }
+        for i in scanner.records.indices {
+          if let id = scanner.value(record: i, field: 0).string(in: bytes) { ids.insert(id) }
+        }
+        return scanner.envelope[0].string(in: bytes)
+      }
+    } catch let error as ScanError {
+      throw response.invalidBody("\(error.message) at byte \(error.offset)")
+    }
+  }
+}

@@ -1,0 +1,97 @@
+import JSON
+import MobileSync
+import RestClient
+import SmartStore
+
+/// The records that a soup holds already, again: page by page by their ids. Records that were made here are left out.
+///
+/// - Note: Source: Mobile SDK, `RefreshSyncDownTarget`. `coundIdsPerSoql`, as one platform spells it, is understood too.
+///   Pages go by the last id and not by an offset, so that entries that come or go meanwhile shift nothing.
+struct RefreshSyncDownTarget: SyncDownTarget {
+  let json: JSONObject
+  let fields: TargetFields
+  let soupName: String
+  private let type: String
+  private let fieldlist: [String]
+  private let idsPerPage: Int
+
+  /// - Throws: ``SyncError`` `.invalidTarget`, naming the key.
+  init(_ json: JSONObject) throws(SyncError) {
+    let reader = TargetReader(json: json, label: "refresh target")
+    fields = try TargetFields(json)
+    type = try reader.string("sobjectType")
+    soupName = try reader.string("soupName")
+    fieldlist = try reader.fieldlist("fieldlist").including(fields.id, fields.modificationDate)
+    let key = json["countIdsPerSoql"] == nil ? "coundIdsPerSoql" : "countIdsPerSoql"
+    idsPerPage = try reader.count(key, limit: QueryPages.idsAtOnce)
+    var stored = json
+    stored["coundIdsPerSoql"] = nil
+    stored["countIdsPerSoql"] = .integer(Int64(idsPerPage))
+    self.json = fields.written(to: stored)
+  }
+
+  var isIncremental: Bool { true }
+  var announcesCandidates: Bool { true }
+
+  func places(_ soupName: String) -> [RecordPlace] { [RecordPlace(soup: self.soupName, fields: fields)] }
+
+  func start(since: Int64, in context: FetchContext) async throws -> SyncDownPage? {
+    let soup = soupName, path = fields.id
+    let total = try await context.store.read {
+      try $0.serverIdCount(in: soup, path: path, localPrefix: LocalField.localIdPrefix)
+    }
+    return try await page(after: nil, of: total, since: since, in: context)
+  }
+
+  /// The page behind an id; nil when the soup has no further ids.
+  private func page(
+    after last: String?, of total: Int, since: Int64, in context: FetchContext
+  ) async throws -> SyncDownPage? {
+    let soup = soupName, fields = fields, count = idsPerPage
+    // One more than a page holds tells whether there is another page.
+    let found = try await context.store.read { snapshot in
+      try snapshot.serverIds(
+        in: soup, path: fields.id, stampPath: since > 0 ? fields.modificationDate : nil,
+        localPrefix: LocalField.localIdPrefix, after: last, limit: count + 1)
+    }
+    let ids = found.prefix(count)
+    guard let lastId = ids.last?.id else { return nil }
+    let first = try await QueryPages.first(
+      context.client.requests.query(soql: soql(Array(ids), since: since)), in: context)
+    let isLast = found.count <= count
+    return Self.page(first, of: total) {
+      isLast ? nil : try await self.page(after: lastId, of: total, since: since, in: context)
+    }
+  }
+
+  /// A page of an answer; behind the answer's last page come the next ids.
+  private static func page(
+    _ part: SyncDownPage, of total: Int, then rest: @escaping @Sendable () async throws -> SyncDownPage?
+  ) -> SyncDownPage {
+    var page = part
+    page.totalSize = total
+    if let next = part.next {
+      page.next = { try await next().map { Self.page($0, of: total, then: rest) } }
+    } else {
+      page.next = rest
+    }
+    return page
+  }
+
+  /// - Note: Entries may have been written by others than this sync, so the newest of their own stamps counts where it is
+  ///   older than what the sync covers.
+  private func soql(_ entries: [(id: String, stamp: String?)], since: Int64) -> String {
+    var soql =
+      "select \(fieldlist.joined(separator: ", ")) from \(type) where "
+      + QueryPages.condition(fields.id, entries.map(\.id))
+    let newest = entries.compactMap { $0.stamp.flatMap { TimeStamp.milliseconds($0) } }.max() ?? TimeStamp.never
+    if since > 0, newest > 0 { soql += " and \(fields.modificationDate) > \(TimeStamp.text(min(since, newest)))" }
+    return soql
+  }
+
+  var deletions: (any DeletionFeed)? { fields.id == "Id" ? DeletedRecords(type: type, idField: fields.id) : nil }
+
+  func remoteIds(among localIds: [[String]], in context: FetchContext) async throws -> [Set<String>] {
+    [try await QueryPages.existing(localIds[0], of: type, idField: fields.id, slice: idsPerPage, in: context)]
+  }
+}

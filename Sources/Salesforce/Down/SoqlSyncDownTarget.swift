@@ -1,0 +1,95 @@
+import JSON
+import MobileSync
+import RecordScan
+import RestClient
+import SmartStore
+
+/// Records of a SOQL query.
+///
+/// The query is normalised when the target is made: the id and date fields are selected, and without an order of its own
+/// it is ordered by the date, so that a run that is interrupted can go on from where it was.
+///
+/// - Note: Source: Mobile SDK, `SoqlSyncDownTarget`. A query that needs no change keeps its text.
+struct SoqlSyncDownTarget: SyncDownTarget {
+  let json: JSONObject
+  let fields: TargetFields
+  let query: String
+  /// Records a page, as given; the request clamps it.
+  let maxBatchSize: Int
+
+  /// - Throws: ``SyncError`` `.invalidTarget`, naming the key.
+  init(_ json: JSONObject) throws(SyncError) {
+    let names = try TargetFields(json)
+    fields = names
+    guard let value = json["query"], !value.isNull else { throw SyncError(.invalidTarget, "No query defined") }
+    guard let text = value.stringValue else {
+      throw SyncError(.invalidTarget, "soql target: 'query' must be a string, got \(value.kindName)").at(.key("query"))
+    }
+    query = try SyncError.at(.key("query")) { () throws(SyncError) in try SoqlSyncDownTarget.normalised(text, names) }
+    maxBatchSize = try SoqlSyncDownTarget.batchSize(json["maxBatchSize"])
+    var stored = json
+    stored["query"] = .string(query)
+    stored["maxBatchSize"] = .integer(Int64(maxBatchSize))
+    fields.write(to: &stored)
+    self.json = stored
+  }
+
+  private static func batchSize(_ json: JSONValue?) throws(SyncError) -> Int {
+    guard let json, !json.isNull else { return 2000 }
+    guard let size = json.integerValue, size > 0 else {
+      throw SyncError(.invalidTarget, "soql target: 'maxBatchSize' must be a positive integer, got \(json.text)")
+        .at(.key("maxBatchSize"))
+    }
+    return Int(clamping: size)
+  }
+
+  private static func normalised(_ text: String, _ fields: TargetFields) throws(SyncError) -> String {
+    var query = SOQLQuery(text)
+    guard query.hasSelect else { throw SyncError(.invalidTarget, "No field selected: \(text)") }
+    guard query.hasFrom else { throw SyncError(.invalidTarget, "No table specified: \(text)") }
+    guard !query.isAggregate else {
+      throw SyncError(
+        .invalidTarget, "soql target: a query with GROUP BY or COUNT() brings no records that could be synced: \(text)")
+    }
+    let original = query
+    if !query.isSelecting(fields.modificationDate) { query = query.addingSelect(fields.modificationDate) }
+    if !query.isSelecting(fields.id) { query = query.addingSelect(fields.id) }
+    if !query.hasOrderBy { query = query.replacingOrderBy(fields.modificationDate) }
+    return query == original ? text : query.text
+  }
+
+  var isIncremental: Bool { true }
+
+  var isSortedByModification: Bool { SOQLQuery(query).isOrdering(by: fields.modificationDate) }
+
+  /// The query for what was modified after `since`, ms; the whole query when it is not above 0.
+  func query(since: Int64) -> String {
+    guard since > 0 else { return query }
+    return SOQLQuery(query).addingWhere("\(fields.modificationDate) > \(TimeStamp.text(since))").text
+  }
+
+  /// The ids alone. The order is dropped, unless a limit makes it decide which records come.
+  var ghostQuery: String {
+    let ids = SOQLQuery(query).replacingSelect(fields.id)
+    return (ids.isLimited ? ids : ids.replacingOrderBy("")).text
+  }
+
+  var deletions: (any DeletionFeed)? {
+    let query = SOQLQuery(query)
+    guard query.wantsEveryRecord, let type = query.type, fields.id == "Id" else { return nil }
+    return DeletedRecords(type: type, idField: fields.id)
+  }
+
+  // MARK: Fetching
+
+  var isLimited: Bool { SOQLQuery(query).isLimited }
+
+  func start(since: Int64, in context: FetchContext) async throws -> SyncDownPage? {
+    try await QueryPages.first(
+      context.client.requests.query(soql: query(since: since), batchSize: maxBatchSize), in: context)
+  }
+
+  func remoteIds(among localIds: [[String]], in context: FetchContext) async throws -> [Set<String>] {
+    [try await QueryPages.ids(of: ghostQuery, path: fields.id, batchSize: maxBatchSize, in: context)]
+  }
+}

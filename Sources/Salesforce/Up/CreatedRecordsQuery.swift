@@ -1,0 +1,46 @@
+import JSON
+import MobileSync
+import RestClient
+
+/// Asks for records of one type by when they were created.
+struct CreatedRecordsQuery: Sendable {
+  let search: CreatedRecords
+  let client: any RestClient
+
+  /// - Returns: nil when there are too many.
+  /// - Throws: `RestError`; of a field that cannot be queried with status 400.
+  func records() async throws -> [CreatedRecord]? {
+    try await startingAgainOnce {
+      var request: RestRequest? = client.requests.query(soql: soql)
+      var found: [CreatedRecord] = [], trail = PageTrail()
+      while let next = request, found.count < search.limit {
+        let (records, url) = try await page(next)
+        found += records
+        if let url { try trail.follow(url) }
+        request = url.map { client.requests.queryMore($0) }
+      }
+      return request == nil ? found : nil
+    }
+  }
+
+  private static let own = ["Id", "CreatedDate"]
+
+  private var soql: String {
+    let list = (Self.own + search.fields.filter { !Self.own.contains($0) }).joined(separator: ",")
+    let first = TimeStamp.text(search.period.lowerBound), last = TimeStamp.text(search.period.upperBound)
+    return "select \(list) from \(search.type) where CreatedDate >= \(first) and CreatedDate <= \(last)"
+  }
+
+  private func page(_ request: RestRequest) async throws -> (records: [CreatedRecord], next: String?) {
+    let response = try await client.send(request), json = try response.json()
+    guard let records = json["records"]?.arrayValue else {
+      throw response.invalidBody("the answer to a query has no 'records'")
+    }
+    let found = records.compactMap(\.objectValue).compactMap { record -> CreatedRecord? in
+      guard let id = record["Id"]?.stringValue else { return nil }
+      let created = record["CreatedDate"]?.stringValue.flatMap { TimeStamp.milliseconds($0) }
+      return CreatedRecord(id: id, createdAt: created, fields: record)
+    }
+    return (found, json["nextRecordsUrl"]?.stringValue)
+  }
+}

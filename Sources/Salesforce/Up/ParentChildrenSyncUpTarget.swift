@@ -1,0 +1,93 @@
+import JSON
+import MobileSync
+import RestClient
+
+/// Uploads parents together with their children, one family after the other. Counts speak of parents.
+///
+/// - Note: Source: Mobile SDK, `ParentChildrenSyncUpTarget`. A family of more than 25 requests takes several calls, and a
+///   family is sent again at most twice, where the model has no limit.
+struct ParentChildrenSyncUpTarget: FamilyUpTarget {
+  let json: JSONObject
+  let info: ParentChildrenInfo
+  /// How each side's records are read and looked up; their lists are the target's.
+  let parents: UploadSettings
+  let children: UploadSettings
+
+  /// - Throws: ``SyncError`` `.invalidTarget`, naming the key.
+  init(_ json: JSONObject) throws(SyncError) {
+    info = try ParentChildrenInfo(json)
+    let reader = TargetReader(json: json, label: "parent_children target")
+    func side(_ key: String, _ create: JSONValue?, _ update: JSONValue?) throws(SyncError) -> UploadSettings {
+      var side = try reader.object(key)
+      side["createFieldlist"] = create
+      side["updateFieldlist"] = update
+      side["lostCreateWaitMs"] = json["lostCreateWaitMs"]
+      return try UploadSettings(
+        side, type: "parent_children", defaults: .salesforce, largestBatch: BatchSyncUpTarget.largestBatch)
+    }
+    parents = try side("parent", json["createFieldlist"], json["updateFieldlist"])
+    let create = try reader.fieldlist("childrenCreateFieldlist"), update = try reader.fieldlist("childrenUpdateFieldlist")
+    // The parent's id is sent by the sync, as it is then.
+    let field = info.parentIdField
+    func names(_ list: [String]) -> JSONValue { .array(list.filter { $0 != field }.map { .string($0) }) }
+    children = try side("children", names(create), names(update))
+    var stored = info.written(to: json)
+    stored["type"] = "parent_children"
+    self.json = stored
+  }
+
+  var largestCall: Int { BatchSyncUpTarget.largestBatch }
+
+  // MARK: Sending
+
+  func send(_ requests: [FamilyRequest], through client: any RestClient) async throws -> [UploadResult] {
+    let parts = requests.map { one in
+      let more: JSONObject = one.parent.map { [info.parentIdField: .string(name($0))] } ?? [:]
+      return (
+        referenceId: name(one.member), request: RecordRequests(one.batch, one.context).request(one.upload, adding: more)
+      )
+    }
+    return try await CompositeAnswer.results(of: parts, through: client)
+  }
+
+  private func name(_ member: FamilyMember) -> String {
+    switch member {
+    case .parent: "parent"
+    case .child(let i): "child\(i)"
+    }
+  }
+
+  /// The parent's id, or the place in the call's answers where it will stand.
+  private func name(_ parent: ParentReference) -> String {
+    switch parent {
+    case .id(let id): id
+    case .sameCall: "@{parent.id}"
+    }
+  }
+
+  // MARK: Looking
+
+  /// One query for parent and children.
+  func versions(
+    of parentId: String, parent: [String], children: [String], through client: any RestClient
+  ) async throws -> FamilyVersions {
+    let soql = ParentChildrenSyncUpTarget.query(info, parentId, parent: parent, children: children)
+    let answer = try await client.send(client.requests.query(soql: soql)).json()
+    guard let records = answer["records"]?.arrayValue else { return FamilyVersions() }
+    let nested = records.first?[info.childrenName]?["records"]?.arrayValue ?? []
+    return FamilyVersions(
+      parent: records.first.map { $0.objectValue.map { .record($0) } ?? .unknown } ?? .deleted,
+      children: Dictionary(
+        nested.compactMap { row in
+          row[info.children.fields.id]?.stringValue.map { ($0, row.objectValue.map { .record($0) } ?? .unknown) }
+        }, uniquingKeysWith: { first, _ in first }))
+  }
+
+  static func query(_ info: ParentChildrenInfo, _ id: String, parent: [String] = [], children: [String] = []) -> String {
+    func fields(_ side: RelatedType, _ more: [String]) -> String {
+      ([side.fields.id, side.fields.modificationDate] + more).joined(separator: ", ")
+    }
+    return "select \(fields(info.parent, parent)), (select \(fields(info.children, children)) from \(info.childrenName)) "
+      + "from \(info.parent.type) where \(info.parent.fields.id) = \(SOQL.quote(id))"
+  }
+}

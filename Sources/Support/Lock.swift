@@ -1,0 +1,36 @@
+import Glibc
+
+/// A mutex with a condition. Guards a few lines of memory; never held across I/O, a callback or a call into C code.
+/// Plain pthreads, so that the thread sanitizer sees the order it makes.
+package final class Lock: @unchecked Sendable {
+  @usableFromInline let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
+  @usableFromInline let condition = UnsafeMutablePointer<pthread_cond_t>.allocate(capacity: 1)
+
+  package init() {
+    pthread_mutex_init(mutex, nil)
+    pthread_cond_init(condition, nil)
+  }
+
+  deinit {
+    pthread_cond_destroy(condition)
+    pthread_mutex_destroy(mutex)
+    condition.deallocate()
+    mutex.deallocate()
+  }
+
+  @inlinable
+  package func withLock<T>(_ body: () -> T) -> T {
+    pthread_mutex_lock(mutex)
+    defer { pthread_mutex_unlock(mutex) }
+    return body()
+  }
+
+  /// Sleeps until `signal` or `broadcast`, with the lock released meanwhile. Only inside `withLock`, in a loop that tests.
+  package func wait() { pthread_cond_wait(condition, mutex) }
+
+  /// Wakes one who waits; for conditions that any of them can serve. Only inside `withLock`.
+  package func signal() { pthread_cond_signal(condition) }
+
+  /// Wakes all who wait. Only inside `withLock`.
+  package func broadcast() { pthread_cond_broadcast(condition) }
+}

@@ -1,0 +1,103 @@
+import JSON
+import Testing
+
+@testable import MobileSync
+
+/// Two processes on one store: one brings pages down while the other uploads what it edited. A page that was asked for before the
+/// upload was written back does not undo it.
+@Suite struct CrossingTests {
+  private static let modes = ClientScript.Mode.allCases
+
+  @Test(arguments: UploadKind.allCases)
+  func syncDown_pageFromBeforeAnUpload_doesNotUndoIt(upload: UploadKind) async throws {
+    let bench = try await CrossingBench(.overwrite, upload)
+    try bench.world.org.update(bench.id, ["Fax": "theirs"])
+    try await bench.down(whenAnswered: { try await bench.editAndSend(["Phone": "mine"]) })
+    #expect(try bench.entry()?["Phone"] == "mine" && bench.entry()?.isLocal == false)
+    // Sent as it stands here.
+    try bench.edit(["Description": "later"])
+    try await bench.sync(0, .up)
+    #expect(try bench.onServer() == "later, mine, theirs")
+    try await bench.sync(0, .down)
+    #expect(try bench.entry()?["Fax"] == "theirs" && bench.entry()?["Phone"] == "mine")
+    await bench.world.close()
+  }
+
+  /// The record comes although nobody else has changed it: a re-sync looks back a little.
+  @Test(arguments: modes, UploadKind.allCases)
+  func syncDown_pageThatLooksBackBeforeAnUpload_doesNotUndoIt(mode: ClientScript.Mode, upload: UploadKind) async throws {
+    let bench = try await CrossingBench(mode, upload)
+    try await bench.down(whenAnswered: { try await bench.editAndSend(["Phone": "mine"]) })
+    #expect(try bench.entry()?["Phone"] == "mine" && bench.entry()?.isLocal == false)
+    await bench.world.close()
+  }
+
+  @Test(arguments: modes)
+  func syncDown_pageFromBeforeAnUploadEditedSince_takesNothingBack(mode: ClientScript.Mode) async throws {
+    let bench = try await CrossingBench(mode, .collection)
+    try await bench.down(whenAnswered: {
+      try await bench.editAndSend(["Phone": "mine"])
+      try bench.edit(["Description": "later"])
+    })
+    #expect(try bench.entry()?["Phone"] == "mine" && bench.entry()?["Description"] == "later")
+    #expect(try bench.world.clients[0].manager.conflicts(inSoup: "accounts").isEmpty)
+    try await bench.sync(0, .up)
+    #expect(try bench.onServer() == "later, mine, -" && bench.entry()?.isLocal == false)
+    await bench.world.close()
+  }
+
+  /// What was edited while it was sent is dirty when the answer comes.
+  @Test(arguments: modes)
+  func syncDown_pageFromBeforeAnUploadEditedMeanwhile_takesNothingBack(mode: ClientScript.Mode) async throws {
+    let bench = try await CrossingBench(mode, .collection)
+    let isChecked = mode != .overwrite
+    try await bench.down(whenAnswered: {
+      try await bench.editAndSend(["Phone": "mine"], at: isChecked ? 2 : 1) { try bench.edit(["Description": "later"]) }
+    })
+    #expect(try bench.entry()?["Phone"] == "mine" && bench.entry()?["Description"] == "later")
+    #expect(try bench.world.clients[0].manager.conflicts(inSoup: "accounts").isEmpty)
+    try await bench.sync(0, .up)
+    #expect(try bench.onServer() == "later, mine, -" && bench.entry()?.isLocal == false)
+    await bench.world.close()
+  }
+
+  @Test(arguments: modes)
+  func syncDown_pageFromBeforeADeletion_doesNotBringTheRecordBack(mode: ClientScript.Mode) async throws {
+    let bench = try await CrossingBench(mode, .collection)
+    try await bench.down(whenAnswered: {
+      var entry = try #require(try bench.entry())
+      entry["__local__"] = true
+      entry["__locally_deleted__"] = true
+      try bench.world.clients[1].save(entry)
+      try await bench.sync(1, .up)
+    })
+    #expect(try bench.entry() == nil && bench.world.org.records(["Name"]).isEmpty)
+    await bench.world.close()
+  }
+
+  /// The page was read after the upload, and shows what somebody else has changed since: the next run asks for it again.
+  @Test func syncDown_pageFromBeforeTheAnswerToAnUpload_isAskedForAgain() async throws {
+    let bench = try await CrossingBench(.overwrite, .collection), world = bench.world
+    let (answered, answer) = AsyncStream<Void>.makeStream(), (written, write) = AsyncStream<Void>.makeStream()
+    try await bench.editAndSend(["Phone": "mine"]) {
+      // The server has it, and the answer takes an hour.
+      try world.org.update(bench.id, ["Fax": "theirs"])
+      world.org.clock.advance(by: 3_600)
+      bench.background.withLock {
+        $0 = Task {
+          try await bench.down(whenAnswered: {
+            answer.finish()
+            for await _ in written {}
+          })
+        }
+      }
+      for await _ in answered {}
+    }
+    write.finish()
+    try await bench.background.withLock { $0 }?.value
+    #expect(try bench.entry()?["Phone"] == "mine" && bench.entry()?.isLocal == false)
+    try await bench.sync(0, .down)
+    #expect(try bench.entry()?["Fax"] == "theirs" && bench.entry()?["Phone"] == "mine")
+    await world.close()
+  }
+}
