@@ -64,7 +64,7 @@ let package = Package(
     .target(
       name: "RestClient",
       dependencies: [
-        ahc, log, "JSON", "Support", .product(name: "NIOCore", package: "swift-nio"),
+        ahc, log, "Database", "JSON", "Support", .product(name: "NIOCore", package: "swift-nio"),
         .product(name: "NIOPosix", package: "swift-nio"), .product(name: "NIOHTTP1", package: "swift-nio"),
         .product(name: "NIOSSL", package: "swift-nio-ssl"),
       ]),
@@ -98,7 +98,8 @@ let package = Package(
     .executableTarget(
       name: "TureenCLI",
       dependencies: [
-        "Tureen", "CRepl", "Salesforce", "SmartStore", .target(name: "SandboxOrg", condition: .when(traits: ["Sandbox"])),
+        "Tureen", "CRepl", "RestClient", "Salesforce", "SmartStore",
+        .target(name: "SandboxOrg", condition: .when(traits: ["Sandbox"])),
         .target(name: "SandboxForge", condition: .when(traits: ["Sandbox"])), "Support", log,
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ],
@@ -113,7 +114,7 @@ let package = Package(
     .testTarget(name: "JSONTests", dependencies: ["JSON"]),
     .testTarget(name: "DatabaseTests", dependencies: ["Database", "TestSupport"]),
     .testTarget(name: "SmartStoreTests", dependencies: ["SmartStore", "Support", "TestSupport"]),
-    .testTarget(name: "RestClientTests", dependencies: ["RestClient", "Salesforce", "JSON", "TestSupport", log]),
+    .testTarget(name: "RestClientTests", dependencies: ["RestClient", "Salesforce", "JSON", "Support", "TestSupport", log]),
     .testTarget(name: "MobileSyncTests", dependencies: ["MobileSync", "Salesforce", "SandboxOrg", "TestSupport"]),
     .testTarget(name: "RestCollectionsTests", dependencies: ["RestCollections", "RecordScan", "JSON", "TestSupport"]),
     .testTarget(

@@ -394,6 +394,9 @@ extension NetworkAction {
       .optional("returnBinary", .boolean),
       .optional("doesNotRequireAuthentication", .boolean),
       .optional("expects", .string),
+      .optional("connection", .string),
+      .optional("cache", .string),
+      .optional("returnResponse", .boolean),
     ])
   }
 }

@@ -30,7 +30,7 @@ extension ActionCatalog {
     "mobilesync/stop": "Refuses syncs from now on and ends those that run at their next page or batch.",
     "mobilesync/syncDown": "Creates a sync down and runs it.",
     "mobilesync/syncUp": "Creates a sync up and runs it: every entry that is marked dirty is sent.",
-    "network/pgSendRequest": "Sends a request to the org with its session.",
+    "network/pgSendRequest": "Sends a request to the org with its session, or to a named connection.",
     "oauth/authenticate": "Signs in.",
     "oauth/getAppHomeUrl": "The page an app begins with.",
     "oauth/getAuthCredentials": "The session in use.",

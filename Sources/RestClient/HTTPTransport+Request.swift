@@ -14,7 +14,7 @@ extension HTTPTransport {
       write: .milliseconds(configuration.idleTimeoutMs))
     settings.connectionPool = .init(
       idleTimeout: .milliseconds(Tuning.keepAliveMs),
-      concurrentHTTP1ConnectionsPerHostSoftLimit: Tuning.connectionsPerHost)
+      concurrentHTTP1ConnectionsPerHostSoftLimit: configuration.connectionsPerHost)
     // RetryPolicy decides about a second try, and it knows which request waits for it.
     settings.connectionPool.retryConnectionEstablishment = false
     // The collector counts what comes out of the decompression, so one place holds the limit.
@@ -83,6 +83,7 @@ extension HTTPTransport {
     case .remoteConnectionClosed: "the connection was closed before the answer was complete"
     case .readTimeout: "it was silent for too long"
     case .writeTimeout: "it stopped reading the request"
+    case .deadlineExceeded: "it was not complete within the time allowed"
     case .connectTimeout, .tlsHandshakeTimeout: "connecting took too long"
     default: error.shortDescription
     }

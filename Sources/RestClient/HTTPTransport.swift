@@ -14,6 +14,11 @@ public struct TransportConfiguration: Sendable {
   public var compression = true
   /// Trusted beside the machine's own; nil for none.
   public var authorities: TrustedCertificates?
+  public var connectionsPerHost = Tuning.connectionsPerHost
+  /// Told of each exchange; nil for none.
+  public var log: RequestLog?
+  /// What the log calls this transport's server.
+  public var logName = "org"
 
   public init() {}
 }
@@ -61,18 +66,39 @@ public final class HTTPTransport: Sendable {
   /// - Parameters:
   ///   - url: Absolute, encoded, checked by ``WebAddress``.
   ///   - headers: Complete but for `Host`, `Content-Length` and `Accept-Encoding`.
+  ///   - timeoutS: Seconds for the whole exchange; nil for no limit but that of silence.
   /// - Returns: Whatever the server answered, error statuses included. A body that ended early is never returned.
   /// - Throws: ``RestError`` `.noResponse`, `.untrustedCertificate`, `.responseTooLarge`, `.requestTooLarge`, `.invalidURL`,
   ///   `.invalidHeader`, `.cancelled`, `.shutDown`.
   func exchange(
-    _ method: HTTPMethod, url: String, headers: [(name: String, value: String)], body: [UInt8]?
+    _ method: HTTPMethod, url: String, headers: [(name: String, value: String)], body: [UInt8]?, timeoutS: Double? = nil
+  ) async throws(RestError) -> RestResponse {
+    guard let log = configuration.log, log.level > .off else {
+      return try await exchangeSilently(method, url: url, headers: headers, body: body, timeoutS: timeoutS)
+    }
+    var record = ExchangeRecord(configuration.logName, method, url: url, headers: headers, body: body)
+    do throws(RestError) {
+      let response = try await exchangeSilently(method, url: url, headers: headers, body: body, timeoutS: timeoutS)
+      record.end(with: response)
+      log.write(record)
+      return response
+    } catch {
+      record.end(with: error)
+      log.write(record)
+      throw error
+    }
+  }
+
+  private func exchangeSilently(
+    _ method: HTTPMethod, url: String, headers: [(name: String, value: String)], body: [UInt8]?, timeoutS: Double?
   ) async throws(RestError) -> RestResponse {
     guard !Task.isCancelled else { throw .cancelled(outcome: .notSent) }
     guard begin() else { throw .shutDown(outcome: .notSent) }
     defer { end() }
     let request = try makeRequest(method, url: url, headers: headers, body: body)
     let collector = ResponseCollector(limit: configuration.largestResponse, hasBody: method != .HEAD)
-    let task = client.execute(request: request, delegate: collector)
+    let deadline = timeoutS.map { NIODeadline.now() + .nanoseconds(Int64($0 * 1e9)) }
+    let task = client.execute(request: request, delegate: collector, deadline: deadline)
     do {
       return try await withTaskCancellationHandler {
         try await task.get()

@@ -9,9 +9,7 @@ public enum PercentEncoding {
       if isUnreserved(byte) {
         bytes.append(byte)
       } else {
-        bytes.append(UInt8(ascii: "%"))
-        bytes.append(hexDigits[Int(byte >> 4)])
-        bytes.append(hexDigits[Int(byte & 15)])
+        bytes += escape(byte)
       }
     }
     return String(decoding: bytes, as: UTF8.self)
@@ -20,6 +18,24 @@ public enum PercentEncoding {
   /// `a=1&b=2`, encoded: a query, or an `application/x-www-form-urlencoded` body.
   public static func form(_ pairs: [(name: String, value: String)]) -> String {
     pairs.map { encode($0.name) + "=" + encode($0.value) }.joined(separator: "&")
+  }
+
+  /// `%` and two digits.
+  static func escape(_ byte: UInt8) -> [UInt8] { [UInt8(ascii: "%"), hexDigits[Int(byte >> 4)], hexDigits[Int(byte & 15)]] }
+
+  /// What was encoded; `+` stays a plus. Nil for a bad escape or for bytes that are not UTF-8.
+  static func decode(_ text: some StringProtocol) -> String? {
+    var bytes: [UInt8] = [], rest = Array(text.utf8)[...]
+    while let byte = rest.popFirst() {
+      guard byte == UInt8(ascii: "%") else {
+        bytes.append(byte)
+        continue
+      }
+      guard rest.count >= 2, let value = UInt8(String(decoding: rest.prefix(2), as: UTF8.self), radix: 16) else { return nil }
+      bytes.append(value)
+      rest = rest.dropFirst(2)
+    }
+    return String(validating: bytes, as: UTF8.self)
   }
 
   private static let hexDigits = Array("0123456789ABCDEF".utf8)

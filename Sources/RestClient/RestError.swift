@@ -27,6 +27,12 @@ public struct RestError: Error, Sendable {
     /// A header's name or value holds what cannot be sent.
     case invalidHeader
     case shutDown
+    /// The server's quota is used up, or it asks for a longer wait than is allowed; ``RestError/resumeAt`` says until when.
+    case quotaExhausted
+    /// The server sends the request elsewhere, and it must not go there.
+    case redirectRefused
+    /// Another process has been signing in for too long.
+    case signInBusy
   }
 
   /// What is known about the server's side when a call failed.
@@ -49,6 +55,8 @@ public struct RestError: Error, Sendable {
   /// The elements of the REST error array (`{message, errorCode, fields}`), or the one object of an OAuth error.
   public let errors: [JSONValue]
   public let outcome: Outcome
+  /// Milliseconds since 1970: when the server will answer again, where it has said so.
+  public var resumeAt: Int64?
 
   public init(
     code: Code, message: String, status: Int? = nil, headers: [(name: String, value: String)] = [],
@@ -76,12 +84,12 @@ public struct RestError: Error, Sendable {
   /// True when the same call, unchanged, may succeed later. Says nothing about whether it is safe: see ``outcome``.
   public var isRetryable: Bool {
     switch code {
-    case .noResponse, .requestLimitExceeded: true
+    case .noResponse, .requestLimitExceeded, .quotaExhausted, .signInBusy: true
     case .httpStatus:
       status.map(RestError.passingStatuses.contains) ?? false
         || serverCode.map(RestError.passingServerCodes.contains) ?? false
     case .untrustedCertificate, .invalidBody, .responseTooLarge, .requestTooLarge, .notAuthenticated, .sessionExpired,
-      .cancelled, .invalidURL, .invalidHeader, .shutDown:
+      .cancelled, .invalidURL, .invalidHeader, .shutDown, .redirectRefused:
       false
     }
   }
@@ -96,7 +104,8 @@ public struct RestError: Error, Sendable {
 extension RestError: Equatable {
   public static func == (a: RestError, b: RestError) -> Bool {
     a.code == b.code && a.message == b.message && a.status == b.status && a.body == b.body && a.errors == b.errors
-      && a.outcome == b.outcome && a.headers.elementsEqual(b.headers) { $0.name == $1.name && $0.value == $1.value }
+      && a.outcome == b.outcome && a.resumeAt == b.resumeAt
+      && a.headers.elementsEqual(b.headers) { $0.name == $1.name && $0.value == $1.value }
   }
 }
 

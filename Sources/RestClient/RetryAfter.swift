@@ -1,8 +1,10 @@
-/// Reads `Retry-After`: a number of seconds, or an HTTP date.
+/// Reads `Retry-After`: a number of seconds, also with a fraction (Shopify sends `2.0`), or an HTTP date.
 enum RetryAfter {
   /// Seconds to wait, zero for a date that has passed; nil for anything unreadable.
   static func seconds(_ header: String, now: Double) -> Double? {
-    if let seconds = Int(header), seconds >= 0 { return Double(seconds) }
+    if let first = header.utf8.first, (0x30...0x39).contains(first), let seconds = Double(header), seconds.isFinite {
+      return seconds
+    }
     guard let date = HTTPDate.secondsSince1970(header) else { return nil }
     return max(0, Double(date) - now)
   }
@@ -26,7 +28,7 @@ enum HTTPDate {
   }
 
   /// Days since 1970-01-01 in the Gregorian calendar, counted in years that begin in March.
-  private static func days(year: Int, month: Int, day: Int) -> Int {
+  static func days(year: Int, month: Int, day: Int) -> Int {
     let y = month <= 2 ? year - 1 : year
     let monthFromMarch = (month + 9) % 12
     return 365 * y + y / 4 - y / 100 + y / 400 + (153 * monthFromMarch + 2) / 5 + day - 1 - 719_468

@@ -20,10 +20,12 @@ package struct TokenRedaction: Sendable {
   }
 
   package func cleaned(_ error: RestError) -> RestError {
-    RestError(
+    var result = RestError(
       code: error.code, message: cleaned(error.message), status: error.status,
       headers: error.headers.map { ($0.name, cleaned($0.value)) }, body: error.body.map { cleaned($0) },
       errors: error.errors.map { (try? JSONValue(parsing: cleaned($0.text))) ?? .null }, outcome: error.outcome)
+    result.resumeAt = error.resumeAt
+    return result
   }
 
   package func cleaned(_ text: String) -> String {

@@ -40,4 +40,49 @@ public enum Tuning {
 
   /// Characters of a header value or path shown in messages.
   static let shownCharacters = 200
+
+  // MARK: Connections: the defaults of `connections.json`, and the bounds of its numbers
+
+  /// Seconds until a connection of a named server stands.
+  public static let connectionConnectTimeoutS = 10.0
+
+  /// Seconds for one try of a request, the answer included.
+  public static let connectionTimeoutS = 60.0
+
+  /// Bytes of an answer: 64 MB, a hundred times a usual page.
+  public static let connectionMaxBytes = 64 * 1024 * 1024
+
+  /// Bytes: what `maxBytes` may be at most. An answer is held in memory.
+  static let largestConnectionBytes = 1024 * 1024 * 1024
+
+  /// Seconds to wait for a quota or `Retry-After`; beyond it a sync stops and says when to come back.
+  public static let connectionMaxWaitS = 900.0
+
+  /// Requests in flight that `maxParallel` may allow at most.
+  static let largestParallel = 64
+
+  /// Milliseconds to wait for another process that renews the same token.
+  static let signInPatienceMs: Int64 = 90_000
+
+  /// Addresses of moved resources that a connection remembers.
+  static let rememberedMoves = 256
+
+  // MARK: The response cache
+
+  /// Bytes of a body that is stored: a page of a list, not a download.
+  static let largestCachedBody = 2 * 1024 * 1024
+
+  /// Milliseconds to wait for another process that writes to the cache. A miss costs less than a long wait.
+  static let cacheBusyTimeoutMs: Int32 = 2_000
+
+  /// Seconds after which a use is noted again.
+  static let cacheTouchS = 1.0
+
+  // MARK: The request log
+
+  /// Bytes of a body that the level `debug` shows.
+  static let loggedBody = 4 * 1024
+
+  /// Bytes of a body that are searched for secrets before it is cut to ``loggedBody``.
+  static let largestRedactedBody = 64 * 1024
 }

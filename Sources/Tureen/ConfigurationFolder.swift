@@ -1,5 +1,6 @@
 import JSON
 import MobileSync
+import RestClient
 import Salesforce
 import SmartStore
 import Support
@@ -14,6 +15,8 @@ struct ConfigurationFolder: Sendable {
   private(set) var globalStore: StoreConfiguration?
   private(set) var userSyncs: JSONFile?
   private(set) var globalSyncs: JSONFile?
+  /// Those of `connections.json`; none for a restricted script, which brings none.
+  private(set) var connections: [ConnectionSettings] = []
 
   /// Keys that the model's applications keep in `bootconfig.json`, and the type of each.
   private static let bootKeys: [(key: String, kind: String)] = [
@@ -37,6 +40,9 @@ struct ConfigurationFolder: Sendable {
       globalStore = try ConfigurationFolder.file("globalstore.json", in: directory).map { try StoreConfiguration($0) }
       userSyncs = try ConfigurationFolder.syncs("usersyncs.json", in: directory)
       globalSyncs = try ConfigurationFolder.syncs("globalsyncs.json", in: directory)
+      if !isRestricted, let file = try ConfigurationFolder.file("connections.json", in: directory) {
+        connections = try ConnectionSettings.read(file, folder: directory)
+      }
     } catch let problem as JSONFile.Problem {
       throw HostError(.invalidConfiguration, problem.description)
     } catch let error as StoreError {
@@ -89,6 +95,7 @@ struct ConfigurationFolder: Sendable {
       guard let value = members[key], value.kindName != kind else { continue }
       throw file.problem(key: key, "must be a \(kind), not \(value.kindName)")
     }
+    if members["connections"] != nil { throw file.problem(key: "connections", "belongs in connections.json beside this file") }
     try settings.take(members, known: Set(ConfigurationFolder.bootKeys.map(\.key))) { key, what in
       HostError(.invalidConfiguration, file.problem(key: key, what).description)
     }

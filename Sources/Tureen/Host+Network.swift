@@ -3,7 +3,7 @@ import LuaBridge
 import RestClient
 import Support
 
-/// `pgSendRequest` of `com.salesforce.network` on the org's client.
+/// `pgSendRequest` of `com.salesforce.network`, on the org's client or on a named connection.
 extension Host {
   public func network(_ call: ActionCall, onUpdate: @escaping @Sendable (CallUpdate) -> Void) throws {
     let request = try NetworkRequest(call)
@@ -12,15 +12,36 @@ extension Host {
         domain: "bridge", code: BridgeError.Code.restricted.rawValue,
         message: "argument 'fileParams' is not available to a restricted script (--restricted)")
     }
-    let client = try core().client
+    let send = try sender(of: request)
     let task = Task {
       do {
-        onUpdate(.finished(try request.payload(of: try await client.send(try request.restRequest()))))
+        onUpdate(.finished(try await send()))
       } catch {
         onUpdate(.failed(NetworkRequest.described(error)))
       }
     }
     call.cancellation?.onCancel { task.cancel() }
+  }
+}
+
+extension Host {
+  /// Sends the request and makes the script's result of its answer.
+  private func sender(of request: NetworkRequest) throws -> @Sendable () async throws -> [UInt8] {
+    let core = try core()
+    guard let name = request.connection else {
+      return { [client = core.client] in
+        let response = try await client.send(try request.restRequest())
+        return try request.payload(of: response)
+      }
+    }
+    let connection: RestConnection
+    do {
+      connection = try core.connections.connection(named: name)
+    } catch let problem as RestConnections.Problem {
+      throw HostError(.invalidConfiguration, problem.description)
+    }
+    let options = ConnectionOptions(cache: request.cache, hidesSecrets: isRestricted)
+    return { try request.payload(of: try await connection.send(try request.restRequest(), options)) }
   }
 }
 
@@ -34,6 +55,10 @@ struct NetworkRequest: Sendable {
   let returnsBinary: Bool
   let requiresAuthentication: Bool
   let expected: ExpectedBody
+  /// A named server; nil is the org.
+  let connection: String?
+  let cache: CacheMode
+  let returnsResponse: Bool
 
   /// - Throws: `invalidArguments`, naming the key.
   init(_ call: ActionCall) throws {
@@ -45,6 +70,10 @@ struct NetworkRequest: Sendable {
     returnsBinary = call.value("returnBinary")?.boolValue ?? false
     requiresAuthentication = !(call.value("doesNotRequireAuthentication")?.boolValue ?? false)
     expected = try Self.expected(call)
+    connection = call.value("connection")?.stringValue
+    cache = try Self.cache(call)
+    returnsResponse = call.value("returnResponse")?.boolValue ?? false
+    guard cache == .default || connection != nil else { throw Self.wrong("'cache' needs 'connection'") }
     guard files.isEmpty || !sendsQuery else {
       throw Self.wrong("'fileParams' needs a method with a body, such as POST, got \(method.rawValue)")
     }
@@ -73,6 +102,41 @@ struct NetworkRequest: Sendable {
   /// The success payload: JSON as it came, other text as a string, `{encodedBody, contentType}` for a binary result.
   /// - Throws: `RestError` `.invalidBody` when the body is not what the script expects.
   func payload(of response: RestResponse) throws -> [UInt8] {
+    try payload(of: response, [:])
+  }
+
+  /// The same of a named server's answer, whose place and age are told with `returnResponse`.
+  func payload(of answer: ConnectionResponse) throws -> [UInt8] {
+    var details: JSONObject = [
+      "url": .string(answer.url), "cache": .string(answer.cache.rawValue), "stale": .bool(answer.isStale),
+    ]
+    details["age"] = answer.age.map { .integer(Int64($0)) }
+    return try payload(of: answer.response, details)
+  }
+
+  private func payload(of response: RestResponse, _ details: JSONObject) throws -> [UInt8] {
+    let body = try self.body(of: response)
+    guard returnsResponse else { return body }
+    var head: JSONObject = ["status": .integer(Int64(response.status)), "headers": .object(Self.object(response.headers))]
+    for (key, value) in details { head[key] = value }
+    // The body is JSON already, and may be large: it goes in as it is.
+    var result: [UInt8] = JSONValue.object(head).serialized()
+    result.removeLast()
+    result += Array(",\"body\":".utf8)
+    result += body
+    result.append(UInt8(ascii: "}"))
+    return result
+  }
+
+  /// Names in lower case, lines of one name joined.
+  static func object(_ headers: [(name: String, value: String)]) -> JSONObject {
+    headers.reduce(into: JSONObject()) { result, header in
+      let name = header.name.lowercased()
+      result[name] = .string([result[name]?.stringValue, header.value].compactMap { $0 }.joined(separator: ", "))
+    }
+  }
+
+  private func body(of response: RestResponse) throws -> [UInt8] {
     try expected.check(response)
     let type = response.header("Content-Type") ?? ""
     if returnsBinary {
@@ -89,14 +153,11 @@ struct NetworkRequest: Sendable {
 
   /// A failure with all the server said, its headers too.
   static func described(_ error: any Error) -> any Error {
-    guard let error = error as? RestError, !error.headers.isEmpty else { return error }
+    guard let error = error as? RestError, !error.headers.isEmpty || error.resumeAt != nil else { return error }
     let known = error.bridgeError
-    var details = known.details, headers = JSONObject()
-    for header in error.headers {
-      let name = header.name.lowercased()
-      headers[name] = .string([headers[name]?.stringValue, header.value].compactMap { $0 }.joined(separator: ", "))
-    }
-    details["headers"] = .object(headers)
+    var details = known.details
+    if !error.headers.isEmpty { details["headers"] = .object(object(error.headers)) }
+    details["resumeAt"] = error.resumeAt.map { .integer($0) }
     return BridgeError(
       domain: known.domain, code: known.code, message: known.message, isRetryable: known.isRetryable, details: details)
   }
@@ -151,6 +212,14 @@ extension NetworkRequest {
       throw wrong("'expects' must be one of \(known), got '\(word)'")
     }
     return expected
+  }
+
+  private static func cache(_ call: ActionCall) throws -> CacheMode {
+    guard let word = call.value("cache")?.stringValue else { return .default }
+    guard let mode = CacheMode(rawValue: word) else {
+      throw wrong("'cache' must be one of \(CacheMode.allCases.map(\.rawValue).joined(separator: ", ")), got '\(word)'")
+    }
+    return mode
   }
 
   /// An object, or the JSON text of one.

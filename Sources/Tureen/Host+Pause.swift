@@ -35,5 +35,8 @@ extension Host {
 
   /// Says whether there is a network, when the program knows: listeners of `offline` or `online` hear it when it is a change.
   /// Requests are tried either way.
-  public func report(isOnline: Bool) { events.report(isOnline: isOnline) }
+  public func report(isOnline: Bool) {
+    events.report(isOnline: isOnline)
+    runningCore?.connections.report(isOnline: isOnline)
+  }
 }

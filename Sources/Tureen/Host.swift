@@ -47,6 +47,13 @@ public final class Host: BridgeHost {
       if let inFolder = state.folder?.settings { settings.fill(from: inFolder) }
       try HostSettings.checkHome(HostSettings.resolvedHome(settings.home))
       _ = try settings.trustedCertificates()
+      for connection in settings.connections(over: state.folder?.connections ?? []) {
+        do {
+          _ = try RestConnections.authorities(of: connection)
+        } catch {
+          throw HostError(.invalidConfiguration, "\(error)")
+        }
+      }
       guard settings.storeKey == nil || StoreKey.isSupported else { throw StoreKey.unavailable }
     }
   }

@@ -32,6 +32,8 @@ final class HostCore: Sendable {
   let registry: StoreRegistry
   let observers = Observers()
   let client: DeferredClient
+  /// The named servers.
+  let connections: RestConnections
   /// What scripts get of the session.
   let shownTokens: Account.ShownTokens
   /// Tells the script of what happens to the host.
@@ -65,6 +67,14 @@ final class HostCore: Sendable {
     self.sessionPath = sessionPath
     var transport = TransportConfiguration()
     transport.authorities = authorities
+    let log = settings.requestLog?.log
+    transport.log = log
+    var environment = RestConnection.Environment(home: home, secrets: ConnectionSecrets.reading)
+    environment.userAgent = userAgent
+    environment.authorities = authorities
+    environment.log = log
+    environment.logger = logger
+    connections = RestConnections(settings.connections(over: folder.connections), environment: environment)
     let connection = OrgConnection(
       org: org, sessionPath: sessionPath, apiVersion: version, transport: transport, events: events, shownTokens: shownTokens,
       userAgent: userAgent)
@@ -197,8 +207,9 @@ final class HostCore: Sendable {
       defer { state.managers.removeAll() }
       return Array(state.managers.values)
     }
-    Blocking.run { [client] in
+    Blocking.run { [client, connections] in
       for manager in managers { await manager.shutdown() }
+      await connections.shutdown()
       await client.shutdown()
     }
     registry.close()

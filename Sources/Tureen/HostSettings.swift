@@ -38,10 +38,18 @@ public struct HostSettings: Sendable {
   /// a file. See `ScriptLimits.isRestricted` for the rest.
   public var isRestricted = false
 
+  /// Named servers. A name that also stands in `connections.json` means the one given here.
+  public var connections: [ConnectionSettings] = []
+
+  /// A log of every request, to the org and to connections; nil leaves it to what each connection says, and the org's to none.
+  public var requestLog: RequestLogSettings?
+
   public init() {}
 
   /// Keys of `tureen.configure` and of `bootconfig.json` that are Tureen's own.
-  static let keys = ["home", "org", "credentials", "apiVersion", "caFile", "config", "recover"] + StoreKeySource.keys
+  static let keys =
+    ["home", "org", "credentials", "apiVersion", "caFile", "config", "recover", "connections", "logRequests", "logRequestsFile"]
+    + StoreKeySource.keys
 
   /// Takes settings from an object, over those that stand.
   /// - Parameter known: Further keys that may stand there and are not looked at.
@@ -50,6 +58,10 @@ public struct HostSettings: Sendable {
     for (key, value) in options where !known.contains(key) && !StoreKeySource.keys.contains(key) {
       guard HostSettings.keys.contains(key) else {
         throw problem(key, KnownKeys(HostSettings.keys + known.sorted()).complaint(about: key))
+      }
+      if key == "connections" {
+        try takeConnections(value, problem: problem)
+        continue
       }
       guard let text = value.stringValue, !text.isEmpty else { throw problem(key, "must be a string, not \(value.kindName)") }
       switch key {
@@ -60,12 +72,32 @@ public struct HostSettings: Sendable {
         guard HostSettings.isVersion(text) else { throw problem(key, "must look like v66.0") }
         apiVersion = text
       case "caFile": caFile = text
+      case "logRequests":
+        guard let level = RequestLogSettings.level(text) else { throw problem(key, RequestLogSettings.complaint(text)) }
+        requestLog = RequestLogSettings(level: level, file: requestLog?.file)
+      case "logRequestsFile":
+        requestLog = RequestLogSettings(level: requestLog?.level ?? .info, file: HostSettings.absolute(text))
       case "recover":
         guard ["refuse", "moveAside"].contains(text) else { throw problem(key, "must be refuse or moveAside") }
         recover = text
       default: configDirectory = text
       }
     }
+  }
+
+  private mutating func takeConnections(_ value: JSONValue, problem: (String, String) -> HostError) throws {
+    guard let members = value.objectValue else { throw problem("connections", "must be an object, not \(value.kindName)") }
+    do {
+      let origin = ConnectionSettings.Origin(folder: HostSettings.absolute("."), allowsPlainSecrets: true)
+      connections = try ConnectionSettings.read(members, from: origin)
+    } catch {
+      throw problem("connections", "cannot be used: \(error)")
+    }
+  }
+
+  /// The connections in force: those given here, then those of `others` with another name.
+  func connections(over others: [ConnectionSettings]) -> [ConnectionSettings] {
+    connections + others.filter { other in !connections.contains { $0.name.lowercased() == other.name.lowercased() } }
   }
 
   private mutating func takeStoreKey(_ options: JSONObject, problem: (String, String) -> HostError) throws {
@@ -89,11 +121,13 @@ public struct HostSettings: Sendable {
     embeddedSandbox = embeddedSandbox ?? other.embeddedSandbox
     allowsRefreshToken = allowsRefreshToken || other.allowsRefreshToken
     isRestricted = isRestricted || other.isRestricted
+    requestLog = requestLog ?? other.requestLog
+    connections = connections(over: other.connections)
     services.merge(other.services) { mine, _ in mine }
   }
 
   /// The environment's word: `TUREEN_HOME`, `TUREEN_ORG`, `TUREEN_CREDENTIALS`, `TUREEN_API_VERSION`, `TUREEN_CA_FILE`,
-  /// `TUREEN_STORE_KEY` and its like.
+  /// `TUREEN_LOG_REQUESTS`, `TUREEN_STORE_KEY` and their like.
   static func environment() throws -> HostSettings {
     try LogSetup.check()
     var settings = HostSettings()
@@ -103,6 +137,7 @@ public struct HostSettings: Sendable {
     settings.apiVersion = Environment["TUREEN_API_VERSION"]
     settings.caFile = Environment["TUREEN_CA_FILE"]
     settings.storeKey = try StoreKeySource.environment()
+    settings.requestLog = try RequestLogSettings.environment()
     return settings
   }
 

@@ -13,21 +13,21 @@ enum SecretReader {
   }
 
   /// A file, or a pipe, without one line break at its end.
-  static func file(_ path: String) throws(Problem) -> Secret {
+  static func file(_ path: String, limit: Int = Tuning.secretBytes) throws(Problem) -> Secret {
     // Never waits for somebody to open the other end of a pipe.
     let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
     guard descriptor >= 0 else { throw .system("cannot be read", errno) }
     defer { close(descriptor) }
-    let secret = try read(descriptor, until: deadline(Tuning.keyFileTimeoutMs))
+    let secret = try read(descriptor, until: deadline(Tuning.keyFileTimeoutMs), limit)
     secret.dropLineBreak()
     return try checked(secret)
   }
 
   /// The value of an environment variable, exactly; nil is a variable that is not set.
-  static func variable(_ value: UnsafePointer<CChar>?) throws(Problem) -> Secret {
+  static func variable(_ value: UnsafePointer<CChar>?, limit: Int = Tuning.secretBytes) throws(Problem) -> Secret {
     guard let value else { throw Problem("it is not set") }
-    let length = strlen(value), secret = Secret(capacity: Tuning.secretBytes)
-    guard length <= Tuning.secretBytes else { throw tooLong }
+    let length = strlen(value), secret = Secret(capacity: limit)
+    guard length <= limit else { throw tooLong(limit) }
     secret.rest.copyMemory(from: UnsafeRawBufferPointer(start: value, count: length))
     secret.add(length)
     return try checked(secret)
@@ -35,13 +35,15 @@ enum SecretReader {
 
   /// What a program prints, without one line break at its end. It is looked for in `PATH`, finds no standard input, and what it
   /// says on standard error goes where ours goes. Killed when its time is over.
-  static func command(_ words: [String], timeoutMs: Int64) throws(Problem) -> Secret {
+  static func command(
+    _ words: [String], timeoutMs: Int64, limit: Int = Tuning.secretBytes
+  ) throws(Problem) -> Secret {
     let end = deadline(timeoutMs)
     let child = try start(words)
     defer { close(child.output) }
     let secret: Secret
     do {
-      secret = try read(child.output, until: end)
+      secret = try read(child.output, until: end, limit)
     } catch {
       stop(child.id)
       throw error
@@ -56,15 +58,15 @@ enum SecretReader {
     return secret
   }
 
-  private static var tooLong: Problem { Problem("it holds more than \(Tuning.secretBytes - 2) bytes: that is no key") }
+  private static func tooLong(_ limit: Int) -> Problem { Problem("it holds more than \(limit - 2) bytes, which is too long") }
 
   // MARK: Reading
 
   private static func deadline(_ milliseconds: Int64) -> Int64 { SystemClock.monotonicMilliseconds() + milliseconds }
 
   /// Everything up to the end of a file or pipe.
-  private static func read(_ descriptor: Int32, until end: Int64) throws(Problem) -> Secret {
-    let secret = Secret(capacity: Tuning.secretBytes)
+  private static func read(_ descriptor: Int32, until end: Int64, _ limit: Int) throws(Problem) -> Secret {
+    let secret = Secret(capacity: limit)
     while true {
       var waiting = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
       let left = end - SystemClock.monotonicMilliseconds()
@@ -73,7 +75,7 @@ enum SecretReader {
       if ready < 0, errno != EINTR { throw .system("cannot be read", errno) }
       guard ready > 0 else { continue }
       let rest = secret.rest
-      guard rest.count > 0 else { throw tooLong }
+      guard rest.count > 0 else { throw tooLong(limit) }
       let count = Glibc.read(descriptor, rest.baseAddress, rest.count)
       if count < 0, errno == EINTR || errno == EAGAIN { continue }
       guard count >= 0 else { throw .system("cannot be read", errno) }

@@ -9,9 +9,9 @@ struct RunCommand: ParsableCommand {
     commandName: "run",
     abstract: "Runs a script until nothing it started is pending.",
     discussion: """
-      Reads bootconfig.json, userstore.json, globalstore.json, usersyncs.json and globalsyncs.json beside the script; require \
-      looks for modules there first. Without another choice the script talks to the sandbox org that tureen sandbox serves \
-      under the same home, else to one that is started for it and keeps its data under the home.
+      Reads bootconfig.json, userstore.json, globalstore.json, usersyncs.json, globalsyncs.json and connections.json beside the \
+      script; require looks for modules there first. Without another choice the script talks to the sandbox org that tureen \
+      sandbox serves under the same home, else to one that is started for it and keeps its data under the home.
 
       With --json stdout holds nothing but the events, a line of JSON each: what the script and programs it runs print goes to \
       stderr.

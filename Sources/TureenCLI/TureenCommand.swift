@@ -12,7 +12,7 @@ struct TureenCommand: ParsableCommand {
     checkBeforehand(Array(CommandLine.arguments.dropFirst()))
     signal(SIGPIPE, SIG_IGN)  // what nobody reads any more is dropped, not the command
     Store.ownProcess()
-    main(nil)
+    main(HostOptions.spelledOut(Array(CommandLine.arguments.dropFirst())))
   }
 
   static let configuration = CommandConfiguration(
@@ -21,11 +21,13 @@ struct TureenCommand: ParsableCommand {
     discussion: """
       The home holds stores, sessions and the sandbox org: --home, else $TUREEN_HOME, else $XDG_DATA_HOME/tureen, else \
       ~/.local/share/tureen. $TUREEN_LOG chooses what is logged on stderr: debug, info (a line for each sync that ended), \
-      notice, warning, error, critical.
+      notice, warning, error, critical. $TUREEN_LOG_REQUESTS logs HTTP requests as --log-requests does; \
+      $TUREEN_LOG_REQUESTS_FILE names a file for that.
       """,
     version: Tureen.version,
     subcommands: [
-      RunCommand.self, ExecCommand.self, ReplCommand.self, SandboxCommand.self, StoreCommand.self, VersionCommand.self,
+      RunCommand.self, ExecCommand.self, ReplCommand.self, SandboxCommand.self, StoreCommand.self, CacheCommand.self,
+      VersionCommand.self,
     ])
 }
 

@@ -72,6 +72,11 @@ import Testing
     #expect(decide(answer(503, retryAfter: "30"), random: 1) == .wait(seconds: 30))
   }
 
+  @Test func decide_retryAfterFraction_isWaitedFor() {
+    #expect(decide(answer(503, retryAfter: "1.5"), random: 0) == .wait(seconds: 1.5))
+    #expect(decide(answer(503, retryAfter: "2.0"), random: 0) == .wait(seconds: 2))
+  }
+
   @Test func decide_retryAfterBeyondTheCap_stops() {
     #expect(decide(answer(503, retryAfter: "31")) == .stop)
   }
@@ -87,7 +92,7 @@ import Testing
     #expect(decide(answer(503, retryAfter: header), now: 1_835_395_200 - 3, random: 0) == .wait(seconds: 3))
   }
 
-  @Test(arguments: ["soon", "-1", "", "Sun, 06 Foo 1994 08:49:37 GMT", "Sun, 06 Nov 1994 25:49:37 GMT", "1.5"])
+  @Test(arguments: ["soon", "-1", "", "Sun, 06 Foo 1994 08:49:37 GMT", "Sun, 06 Nov 1994 25:49:37 GMT", "1.5 s"])
   func decide_retryAfterUnreadable_backsOff(header: String) {
     #expect(decide(answer(503, retryAfter: header)) == .wait(seconds: 0.5))
   }

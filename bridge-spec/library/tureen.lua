@@ -177,6 +177,9 @@
 ---@field storeKeyVariable string?  the environment variable that holds it
 ---@field storeKeyCommand string|string[]|nil  prints it; run without a shell, a string is split at its spaces
 ---@field config string?  the folder of bootconfig.json, userstore.json, usersyncs.json
+---@field connections table?  named servers, as in connections.json (see bridge-spec/connections.md); a secret may be plain text here
+---@field logRequests "off"|"error"|"warn"|"info"|"debug"|nil  logs the requests to the org and to every connection, in place of what connections.json says
+---@field logRequestsFile string?  where that log goes in place of stderr
 
 --- A function that runs as a coroutine of its own. An error in it goes to those who await it, else to tureen.onerror.
 ---@class tureen.Task
@@ -828,8 +831,11 @@ function mobilesync.registerTarget(name, implementation) end
 ---@field returnBinary boolean?  success gets {encodedBody, contentType}
 ---@field doesNotRequireAuthentication boolean?  no token is sent
 ---@field expects "any"|"json"|"nothing"|"jsonOrNothing"|nil  what the body of a good answer has to be, else the call fails with invalidBody
+---@field connection string?  a name of connections.json in place of the org
+---@field cache "default"|"revalidate"|"reload"|"bypass"|"offline"|nil  what the response cache of the connection may do
+---@field returnResponse boolean?  success gets {status, headers, body}; of a connection also {url, cache, stale, age}
 
---- Requests to the org's REST API, with its session.
+--- Requests to the org's REST API, with its session, and to named connections.
 ---@class tureen.network
 local network = {}
 

@@ -57,9 +57,9 @@ typedef void (*tureen_on_event)(tureen *t, const char *event, const char *json, 
 
 /* Opens a host. Reaches for no network and opens no store: that happens with the first call that needs it.
  *
- * options  JSON object with the settings of tureen.configure: home, org, credentials, apiVersion, caFile, config, recover
- *          and the keys of encrypted stores. NULL or "{}": what the environment says, else the defaults. The org "sandbox" is
- *          one that `tureen sandbox` serves under the same home.
+ * options  JSON object with the settings of tureen.configure: home, org, credentials, apiVersion, caFile, config, recover,
+ *          connections, logRequests, logRequestsFile and the keys of encrypted stores. NULL or "{}": what the environment
+ *          says, else the defaults. The org "sandbox" is one that `tureen sandbox` serves under the same home.
  * out      gets the handle, NULL on failure.
  * error    NULL, or gets a text for tureen_text_free: the error as JSON; NULL on success.
  * Returns TUREEN_OK, TUREEN_MISUSE (out is NULL), TUREEN_REFUSED (options or configuration files), TUREEN_NO_MEMORY. */

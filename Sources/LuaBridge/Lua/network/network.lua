@@ -17,14 +17,19 @@ local SERVICE = "com.salesforce.network"
 ---@field fileParams table?      {part = {fileUrl, fileMimeType?, fileName?}}: the body becomes multipart
 ---@field returnBinary boolean?  success gets {encodedBody, contentType}; `tureen.network.bytes` decodes it
 ---@field doesNotRequireAuthentication boolean?  no token is sent
+---@field connection string?     a name of connections.json in place of the org
+---@field cache "default"|"revalidate"|"reload"|"bypass"|"offline"|nil  what the connection's response cache may do
+---@field returnResponse boolean?  success gets {status, headers, body}; of a connection also {url, cache, stale, age}
 ---@field expects "any"|"json"|"nothing"|"jsonOrNothing"|nil  what a good answer's body has to be, else the call fails
 
 local KEYS = {
   endPoint = "string", path = "string", method = "string", headerParams = "table", fileParams = "table",
   returnBinary = "boolean", doesNotRequireAuthentication = "boolean", expects = "string",
+  connection = "string", cache = "string", returnResponse = "boolean",
 }
 local ORDER = {
   "endPoint", "path", "method", "headerParams", "fileParams", "returnBinary", "doesNotRequireAuthentication", "expects",
+  "connection", "cache", "returnResponse",
 }
 
 local function check(position, prefix, args)

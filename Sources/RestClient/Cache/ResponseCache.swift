@@ -1,0 +1,153 @@
+import Database
+import Dispatch
+import Logging
+import Support
+
+/// The response cache of one connection: what is stored for a request, on disk or in memory.
+///
+/// It never fails a request: a file that cannot be used is said once, and requests go without it. Threads: any; the disk is
+/// used on a queue of its own.
+package final class ResponseCache: @unchecked Sendable {  // `database` and `isSaid` are touched on `queue` alone
+  /// A stored answer and the request headers it was chosen by.
+  struct Found: Sendable {
+    let response: CachedResponse
+    let variant: String
+  }
+
+  /// The request whose answer is looked for. `account` tells who asks; it may hold a secret, which is only hashed.
+  struct Key: Sendable {
+    let url: String
+    let account: String
+  }
+
+  private let queue = DispatchQueue(label: "tureen.rest.cache")
+  private let path: String?
+  private let limits: ConnectionSettings.CacheLimits
+  private let logger: Logger
+  private let now: @Sendable () -> Double
+  private var database: CacheDatabase?
+  private var isSaid = false
+  private var isClosed = false
+
+  /// - Parameter path: The file; nil, or limits without a disk, keep answers in memory.
+  package init(
+    path: String?, limits: ConnectionSettings.CacheLimits, logger: Logger = Logger(label: "tureen.rest"),
+    now: @escaping @Sendable () -> Double = { SystemClock.secondsSince1970() }
+  ) {
+    self.path = limits.diskMB > 0 ? path : nil
+    self.limits = limits
+    self.logger = logger
+    self.now = now
+  }
+
+  /// The file of a connection's cache under a home.
+  package static func path(home: String, connection: String) -> String { "\(home)/cache/\(connection.lowercased()).sqlite" }
+
+  // MARK: For requests
+
+  func find(_ key: Key, request: Headers) async -> Found? {
+    await perform { database in
+      let digest = { SHA2.hex(database.salt + $0) }, text = self.text(key, database)
+      for row in try database.rows(text)
+      where CacheVariant.matches(row.variant, request: request.fields, digest: digest) {
+        try? database.touch(key: text, variant: row.variant, lastUsed: row.lastUsed, now: self.now())
+        return Found(response: row.response, variant: row.variant)
+      }
+      return nil
+    } ?? nil
+  }
+
+  func put(_ response: CachedResponse, _ key: Key, request: Headers) async {
+    await perform { database in
+      let variant = CacheVariant(vary: response.values("Vary"), request: request.fields) { SHA2.hex(database.salt + $0) }
+      try database.put(
+        response, key: self.text(key, database), variant: variant.text, url: Self.shown(key.url), now: self.now())
+    }
+  }
+
+  func remove(_ found: Found, _ key: Key) async {
+    await perform { try $0.remove(key: self.text(key, $0), variant: found.variant) }
+  }
+
+  /// Drops what is stored for URLs, for every account: what they answer has changed.
+  /// - Parameter withQueries: And for the same paths with any query.
+  func invalidate(_ urls: [String], withQueries: Bool = false) async {
+    await perform { database in
+      for url in urls { try database.remove(url: Self.shown(url), withQueries: withQueries) }
+    }
+  }
+
+  /// Waits for what is under way and closes the file. Later calls find nothing.
+  func close() async {
+    await withCheckedContinuation { continuation in
+      queue.async {
+        self.database?.close()
+        self.database = nil
+        self.isClosed = true
+        continuation.resume()
+      }
+    }
+  }
+
+  // MARK: For people. Both block.
+
+  package func entries() throws -> [CacheEntrySummary] { try queue.sync { try opened().summaries() } }
+
+  package func removeAll() throws { try queue.sync { try opened().removeAll() } }
+
+  // MARK: The file
+
+  private func text(_ key: Key, _ database: CacheDatabase) -> String {
+    SHA2.hex([database.salt, key.account, Self.withoutFragment(key.url)].joined(separator: "\n"))
+  }
+
+  /// The URL as the file holds it: its secrets only hashed, as part of the key.
+  private static func shown(_ url: String) -> String { Redaction.url(withoutFragment(url)) }
+
+  private static func withoutFragment(_ url: String) -> String { String(url.prefix { $0 != "#" }) }
+
+  /// Nil when the cache cannot be used.
+  @discardableResult
+  private func perform<Result: Sendable>(
+    _ body: @escaping @Sendable (CacheDatabase) throws -> Result
+  ) async -> Result? {
+    await withCheckedContinuation { continuation in
+      queue.async { continuation.resume(returning: self.result(of: body)) }
+    }
+  }
+
+  private func result<Result>(of body: (CacheDatabase) throws -> Result) -> Result? {
+    guard !isClosed else { return nil }
+    do {
+      return try body(try opened())
+    } catch let error as DatabaseError where error.isCorrupt {
+      database?.close()
+      database = try? CacheDatabase(path: path, limits: limits, isDoubtful: true)
+      say("was damaged; it begins anew")
+    } catch let error as DatabaseError where error.isBusy {
+      logger.debug("the response cache is busy")
+    } catch {
+      say("cannot be used, so answers are not stored: \(error)")
+    }
+    return nil
+  }
+
+  private func opened() throws -> CacheDatabase {
+    if let database { return database }
+    let made = try CacheDatabase(path: path, limits: limits)
+    if made.wasRebuilt { say("was damaged; it begins anew") }
+    database = made
+    return made
+  }
+
+  private func say(_ what: String) {
+    guard !isSaid else { return }
+    isSaid = true
+    logger.warning("the response cache \(path ?? "in memory") \(what)")
+  }
+}
+
+/// Headers in a form that crosses tasks.
+struct Headers: Sendable {
+  let fields: [(name: String, value: String)]
+}

@@ -1,0 +1,222 @@
+import Dispatch
+import Support
+
+/// What the requests of a connection carry that only its own origin may see.
+struct AuthorizedHeaders: Sendable {
+  let fields: [(name: String, value: String)]
+  /// Tells whose answers the cache holds. May hold secrets: only ever hashed.
+  let account: String
+  /// Values to keep out of logs and errors.
+  let secrets: [String]
+  /// Raised with every change of a secret or token.
+  let generation: Int
+}
+
+/// Reads the secrets of one connection, once for all its requests, and again after a refusal.
+actor ConnectionAuthorization {
+  private struct Values: Sendable, Equatable {
+    /// The settings' headers, and the authorization but for a token that has to be asked for.
+    var headers: [(name: String, value: String)] = []
+    /// Of `auth`; nil when there is none and it is optional.
+    var secret: String?
+    var secrets: [String] = []
+
+    static func == (a: Values, b: Values) -> Bool { a.secret == b.secret && a.secrets == b.secrets }
+  }
+
+  private let settings: ConnectionSettings
+  private let reading: SecretReading
+  private let tokens: TokenKeeper?
+  private var values: Values?
+  /// Secrets of targets' headers that have been read.
+  private var others: [(source: SecretSource, text: String)] = []
+  private var loading: Task<Result<Values, RestError>, Never>?
+  private var generation = 0
+  /// The server's refusal of the present values: they are not sent again.
+  private var refusal: RestError?
+
+  init(_ settings: ConnectionSettings, _ reading: SecretReading, tokens: TokenKeeper?) {
+    self.settings = settings
+    self.reading = reading
+    self.tokens = tokens
+  }
+
+  /// - Throws: ``RestError`` `.notAuthenticated` when a secret is missing, or the server has refused these already.
+  func headers() async throws(RestError) -> AuthorizedHeaders {
+    if let refusal {
+      // Somebody may have put the secret right meanwhile.
+      guard try await reloaded() else { throw refusal }
+    }
+    let values: Values = if let known = self.values { known } else { try await load() }
+    return try await complete(values)
+  }
+
+  /// Other headers than those the server has refused.
+  ///
+  /// - Parameter error: What it said.
+  /// - Returns: Nil when there are none: then the refusal stands for every further request.
+  func headers(replacing refused: AuthorizedHeaders, because error: RestError) async throws(RestError) -> AuthorizedHeaders? {
+    guard let values, values.secret != nil || !values.secrets.isEmpty else { return nil }
+    if let tokens, let secret = values.secret {
+      let token = try await tokens.token(replacing: refused.generation, secret: secret)
+      return token.generation == refused.generation ? nil : authorized(values, token)
+    }
+    if generation != refused.generation { return try await complete(values) }
+    if refusal == nil, try await reloaded(), let fresh = self.values { return try await complete(fresh) }
+    if generation != refused.generation, let fresh = self.values { return try await complete(fresh) }
+    refusal = refusal ?? error
+    return nil
+  }
+
+  /// The values of a target's headers.
+  func texts(of headers: [ConnectionSettings.Header]) async throws(RestError) -> [(name: String, value: String)] {
+    var result: [(name: String, value: String)] = []
+    for header in headers {
+      switch header.value {
+      case .text(let text), .secret(.plain(let text)): result.append((header.name, text))
+      case .secret(.source(let source)): result.append((header.name, try await text(of: source, "headers.\(header.name)")))
+      }
+    }
+    return result
+  }
+
+  private func text(of source: SecretSource, _ key: String) async throws(RestError) -> String {
+    if let (_, known) = others.first(where: { $0.source == source }) { return known }
+    let result = await Self.offThePool { [settings, reading] in
+      Result { () throws(RestError) in try Self.text(of: .source(source), key, settings, reading) }
+    }
+    let text = try result.get()
+    others.append((source, text))
+    return text
+  }
+
+  private static func offThePool<Value: Sendable>(_ work: @escaping @Sendable () -> Value) async -> Value {
+    await withCheckedContinuation { continuation in
+      // A command may take a minute.
+      DispatchQueue.global().async { continuation.resume(returning: work()) }
+    }
+  }
+
+  /// Reads everything again. - Returns: Whether anything has changed.
+  private func reloaded() async throws(RestError) -> Bool {
+    let before = values
+    others = []
+    let fresh = try await load()
+    guard fresh != before else { return false }
+    refusal = nil
+    return true
+  }
+
+  private func complete(_ values: Values) async throws(RestError) -> AuthorizedHeaders {
+    guard let tokens, let secret = values.secret else {
+      return AuthorizedHeaders(
+        fields: values.headers, account: account(values), secrets: values.secrets, generation: generation)
+    }
+    return authorized(values, try await tokens.token(secret: secret))
+  }
+
+  private func authorized(_ values: Values, _ token: TokenKeeper.Token) -> AuthorizedHeaders {
+    AuthorizedHeaders(
+      fields: values.headers + [("Authorization", "Bearer " + token.text)], account: account(values),
+      secrets: values.secrets + [token.text], generation: token.generation)
+  }
+
+  /// Not the token of an OAuth grant: it changes while the account stays.
+  private func account(_ values: Values) -> String {
+    let who: String =
+      switch settings.authorization {
+      case .basic(let username, _): username
+      case .clientCredentials(let credentials): credentials.clientId + " " + credentials.scopes.joined(separator: " ")
+      default: ""
+      }
+    return ([who, values.secret ?? ""] + values.secrets).joined(separator: "\n")
+  }
+
+  // MARK: Reading
+
+  private func load() async throws(RestError) -> Values {
+    let task =
+      loading
+      ?? Task { [settings, reading] in await Self.offThePool { Self.read(settings, reading) } }
+    loading = task
+    let result = await task.value
+    loading = nil
+    let fresh = try result.get()
+    if fresh != values { generation += 1 }
+    values = fresh
+    return fresh
+  }
+
+  private static func read(_ settings: ConnectionSettings, _ reading: SecretReading) -> Result<Values, RestError> {
+    Result { () throws(RestError) in
+      var values = Values()
+      for header in settings.headers {
+        switch header.value {
+        case .text(let text): values.headers.append((header.name, text))
+        case .secret(let secret):
+          let text = try self.text(of: secret, "headers.\(header.name)", settings, reading)
+          values.headers.append((header.name, text))
+          values.secrets.append(text)
+        }
+      }
+      try add(settings, reading, to: &values)
+      return values
+    }
+  }
+
+  private static func add(
+    _ settings: ConnectionSettings, _ reading: SecretReading, to values: inout Values
+  ) throws(RestError) {
+    func secret(_ value: SecretValue, _ key: String) throws(RestError) -> String? {
+      do throws(SecretReading.Failure) {
+        guard case .source(let source) = value else { return try text(of: value, reading) }
+        return try reading.read(source)
+      } catch {
+        guard error.isMissing, settings.isAuthorizationOptional else { throw Self.missing(settings, "auth.\(key)", error) }
+        return nil
+      }
+    }
+    switch settings.authorization {
+    case .none: return
+    case .bearer(let token):
+      values.secret = try secret(token, "token")
+      if let text = values.secret { values.headers.append(("Authorization", "Bearer " + text)) }
+    case .basic(let username, let password):
+      values.secret = try secret(password, "password")
+      guard let text = values.secret else { return }
+      let encoded = Base64.text("\(username):\(text)".utf8)
+      values.headers.append(("Authorization", "Basic " + encoded))
+      values.secrets.append(encoded)
+    case .header(let name, let prefix, let value):
+      values.secret = try secret(value, "value")
+      if let text = values.secret { values.headers.append((name, prefix + text)) }
+    case .clientCredentials(let credentials):
+      values.secret = try secret(credentials.clientSecret, "clientSecret")
+    }
+    if let text = values.secret { values.secrets.append(text) }
+  }
+
+  private static func text(
+    of secret: SecretValue, _ key: String, _ settings: ConnectionSettings, _ reading: SecretReading
+  ) throws(RestError) -> String {
+    do throws(SecretReading.Failure) {
+      return try text(of: secret, reading)
+    } catch {
+      throw missing(settings, key, error)
+    }
+  }
+
+  private static func text(of secret: SecretValue, _ reading: SecretReading) throws(SecretReading.Failure) -> String {
+    switch secret {
+    case .plain(let text): text
+    case .source(let source): try reading.read(source)
+    }
+  }
+
+  private static func missing(
+    _ settings: ConnectionSettings, _ key: String, _ failure: SecretReading.Failure
+  ) -> RestError {
+    RestError(
+      code: .notAuthenticated, message: "connection '\(settings.name)': '\(key)': \(failure.message)", outcome: .notSent)
+  }
+}

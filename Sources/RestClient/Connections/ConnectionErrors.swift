@@ -1,0 +1,55 @@
+import JSON
+
+/// Errors of a named server's answers.
+enum ConnectionErrors {
+  /// Where servers put the text of an error, in the order in which it is looked for.
+  private static let places: [[String]] = [
+    ["message"], ["error", "message"], ["error", "msg"], ["detail"], ["description"], ["error_description"], ["reason"],
+    ["errorMessages", "0"], ["errors", "0", "message"], ["errors", "0", "detail"], ["title"], ["error"],
+  ]
+
+  /// The error that an answer stands for.
+  /// - Parameter name: How messages call the server.
+  static func error(
+    _ response: RestResponse, of name: String, paths: ConnectionSettings.ErrorPaths, code: RestError.Code = .httpStatus
+  ) -> RestError {
+    let body = try? response.body.json()
+    let said = message(of: response, paths: paths) ?? emptyWords(response)
+    return RestError(
+      code: code, message: "connection '\(name)': the server answered \(response.status): \(said)", status: response.status,
+      headers: response.headers, body: response.body.text, errors: body?.objectValue.map { [.object($0)] } ?? [],
+      outcome: response.status >= 500 ? .unknown : .answered)
+  }
+
+  /// What the server says is wrong: the first text in the usual places, else the beginning of a body that is not HTML.
+  static func message(of response: RestResponse, paths: ConnectionSettings.ErrorPaths) -> String? {
+    guard response.body.count > 0 else { return nil }
+    guard let value = try? response.body.json() else {
+      let type = response.header("Content-Type")?.lowercased() ?? ""
+      return type.containsASCII("html") ? nil : String(response.body.text.prefix(Tuning.shownCharacters))
+    }
+    let asked = paths.message.map { [$0.split(separator: ".").map(String.init)] } ?? []
+    for place in asked + places {
+      if let text = text(at: place, in: value) { return text }
+    }
+    return String(value.text.prefix(Tuning.shownCharacters))
+  }
+
+  private static func text(at place: [String], in value: JSONValue) -> String? {
+    var value = value
+    for step in place {
+      if let list = value.arrayValue, let index = Int(step), list.indices.contains(index) {
+        value = list[index]
+      } else if let member = value[step] {
+        value = member
+      } else {
+        return nil
+      }
+    }
+    return value.stringValue.flatMap { $0.isEmpty ? nil : $0 }
+  }
+
+  private static func emptyWords(_ response: RestResponse) -> String {
+    response.body.count == 0 ? "an empty body" : response.header("Content-Type") ?? "a body of no type"
+  }
+}

@@ -1,0 +1,161 @@
+import Support
+
+extension RestConnection {
+  /// What one URL answered, whatever its status.
+  struct Answer: Sendable {
+    var response: RestResponse
+    var cache = CacheResult.bypass
+    var age: Double?
+    /// Seconds since 1970.
+    var requestTime = 0.0, responseTime = 0.0
+    var secrets: [String] = []
+  }
+
+  /// One URL of a request: from the cache, or from the server.
+  func hop(_ request: PreparedRequest) async throws(RestError) -> Answer {
+    let authorized = try await authorization(for: request)
+    var answer = try await hop(request, authorized)
+    answer.secrets += (authorized?.secrets ?? []) + request.secrets
+    return answer
+  }
+
+  private func hop(_ request: PreparedRequest, _ authorized: AuthorizedHeaders?) async throws(RestError) -> Answer {
+    guard let cache, request.usesCache else {
+      guard request.mode != .offline else { throw unavailable(request) }
+      let answer = try await fetch(request, authorized)
+      await forget(after: request, answer.response)
+      return answer
+    }
+    let key = ResponseCache.Key(url: request.url, account: authorized?.account ?? "")
+    let fields = Headers(fields: request.fields(userAgent: userAgent, authorized: authorized))
+    let found = await cache.find(key, request: fields), now = environment.retry.now()
+    switch CacheDecision.of(stored: found?.response, mode: request.mode, request: request.control, now: now) {
+    case .unavailable: throw unavailable(request)
+    case .serve(let isStale, let refresh):
+      guard let found else { throw unavailable(request) }
+      if refresh { validateLater(request, found, key) }
+      return served(found.response, request, isStale ? .stale : .hit, now)
+    case .fetch:
+      return try await fetched(request, authorized, key, fallback: found)
+    case .validate:
+      guard let found else { return try await fetched(request, authorized, key, fallback: nil) }
+      return try await validated(request, authorized, key, found)
+    }
+  }
+
+  // MARK: Network
+
+  var userAgent: String { settings.userAgent ?? environment.userAgent() }
+
+  /// - Returns: Nil for a request that carries no secrets of the connection.
+  func authorization(for request: PreparedRequest) async throws(RestError) -> AuthorizedHeaders? {
+    guard WebAddress(request.url) == settings.origin else { return nil }
+    guard request.wantsAuthorization else {
+      return AuthorizedHeaders(fields: settings.openHeaders, account: "", secrets: [], generation: -1)
+    }
+    return try await authorization.headers()
+  }
+
+  /// Sends a request until its answer stands.
+  func fetch(
+    _ request: PreparedRequest, _ first: AuthorizedHeaders?, _ conditions: [(name: String, value: String)] = []
+  ) async throws(RestError) -> Answer {
+    var retry = ConnectionRetry(isRepeatable: request.isRepeatable, maxWaitS: settings.maxWaitS, quota: settings.quota)
+    var authorized = first, isRenewed = false
+    while true {
+      let tried = await attempt(request, authorized, conditions, &retry)
+      switch tried {
+      case .failed(let error): throw error
+      case .again(let seconds): try await pause(seconds)
+      case .answered(let answer):
+        guard answer.response.status == 401, let refused = authorized, request.wantsAuthorization, !isRenewed,
+          !request.replaces(refused)
+        else {
+          return answer
+        }
+        isRenewed = true
+        let error = ConnectionErrors.error(answer.response, of: name, paths: settings.errors, code: .notAuthenticated)
+        guard let fresh = try await authorization.headers(replacing: refused, because: error.without(refused.secrets)) else {
+          return answer
+        }
+        authorized = fresh
+      }
+    }
+  }
+
+  private enum Tried {
+    case answered(Answer)
+    case again(seconds: Double)
+    case failed(RestError)
+  }
+
+  /// One try, from the wait for a place to the decision about the next one.
+  private func attempt(
+    _ request: PreparedRequest, _ authorized: AuthorizedHeaders?, _ conditions: [(name: String, value: String)],
+    _ retry: inout ConnectionRetry
+  ) async -> Tried {
+    let retrying = environment.retry
+    do throws(RestError) {
+      try await gate.enter(isWrite: request.isWrite, pause: request.pause)
+    } catch {
+      return .failed(error)
+    }
+    let fields = request.fields(userAgent: userAgent, authorized: authorized, conditions: conditions)
+    var record = ExchangeRecord(name, request.method, url: request.url, headers: fields, body: request.body)
+    record.secrets = (authorized?.secrets ?? []) + request.secrets
+    let start = retrying.now()
+    do throws(RestError) {
+      let response = try await transport.exchange(
+        request.method, url: request.url, headers: fields, body: request.body, timeoutS: settings.timeoutS)
+      record.end(with: response)
+      record.remaining = await gate.note(response.headers)?.remaining
+      await gate.leave(isWrite: request.isWrite, pause: request.pause)
+      let step = retry.step(after: response, now: retrying.now(), random: retrying.random())
+      finish(&record, request, step)
+      switch step {
+      case .stop:
+        return .answered(
+          Answer(response: response, requestTime: start, responseTime: retrying.now(), secrets: record.secrets))
+      case .wait(let seconds): return .again(seconds: seconds)
+      case .tooLong(let until):
+        return .failed(.quotaExhausted(name, until: until, after: response).without(record.secrets))
+      }
+    } catch {
+      await gate.leave(isWrite: request.isWrite, pause: request.pause)
+      let step = retry.step(after: error, random: retrying.random())
+      record.end(with: error)
+      finish(&record, request, step)
+      guard case .wait(let seconds) = step else { return .failed(error) }
+      return .again(seconds: seconds)
+    }
+  }
+
+  private func finish(_ record: inout ExchangeRecord, _ request: PreparedRequest, _ step: ConnectionRetry.Step) {
+    if case .wait(let seconds) = step { record.repeatsIn = seconds }
+    if request.usesCache, cache != nil { record.cache = record.response?.status == 304 ? .revalidated : .miss }
+    log.write(record)
+  }
+
+  private func pause(_ seconds: Double) async throws(RestError) {
+    do {
+      try await environment.retry.sleep(seconds)
+    } catch {
+      throw .cancelled(outcome: .notSent)
+    }
+  }
+}
+
+extension ConnectionSettings {
+  /// The headers without secrets.
+  fileprivate var openHeaders: [(name: String, value: String)] {
+    headers.compactMap { header in
+      guard case .text(let text) = header.value else { return nil }
+      return (header.name, text)
+    }
+  }
+}
+
+extension RestError {
+  /// Without secrets that a server says back.
+  func without(_ secrets: [String]) -> RestError { secrets.isEmpty ? self : TokenRedaction(secrets).cleaned(self) }
+}

@@ -1,0 +1,78 @@
+import JSON
+import Support
+import Synchronization
+
+/// The named servers of one host, each made with its first use. Threads: any.
+public final class RestConnections: Sendable {
+  /// Why there is no such connection, or why it cannot be used.
+  public struct Problem: Error, Sendable, CustomStringConvertible {
+    public let description: String
+  }
+
+  private struct State {
+    var made: [String: RestConnection] = [:]
+    var isClosed = false
+    var isOnline = true
+  }
+
+  private let settings: [ConnectionSettings]
+  private let environment: RestConnection.Environment
+  private let state = Mutex(State())
+
+  public init(_ settings: [ConnectionSettings], environment: RestConnection.Environment) {
+    self.settings = settings
+    self.environment = environment
+  }
+
+  public var names: [String] { settings.map(\.name) }
+
+  /// - Parameter name: Compared without regard to letter case.
+  /// - Throws: ``Problem`` for an unknown name or an unusable `caFile`; ``RestError`` `.shutDown`.
+  public func connection(named name: String) throws -> RestConnection {
+    guard let found = settings.first(where: { $0.name.equalsIgnoringCase(name) }) else {
+      let hint =
+        settings.isEmpty ? "; there are none: describe it in connections.json" : NearestName.hint(for: name, among: names)
+      throw Problem(description: "connection '\(name)' is not known\(hint)")
+    }
+    return try state.withLock { state in
+      guard !state.isClosed else { throw RestError.shutDown(outcome: .notSent) }
+      if let made = state.made[found.name] { return made }
+      let made = RestConnection(found, authorities: try Self.authorities(of: found).map { [$0] } ?? [], environment: environment)
+      made.report(isOnline: state.isOnline)
+      state.made[found.name] = made
+      return made
+    }
+  }
+
+  /// What a connection's `caFile` holds; nil without one.
+  /// - Throws: ``Problem`` that names the file.
+  public static func authorities(of settings: ConnectionSettings) throws(Problem) -> TrustedCertificates? {
+    guard let file = settings.caFile else { return nil }
+    guard let text = FileSystem.read(file) else {
+      throw Problem(description: "connection '\(settings.name)': 'caFile' \(file) cannot be read")
+    }
+    guard let found = TrustedCertificates(pem: text) else {
+      throw Problem(description: "connection '\(settings.name)': 'caFile' \(file) holds no certificate in PEM, or a damaged one")
+    }
+    return found
+  }
+
+  /// Whether the machine has a network; see ``RestConnection/report(isOnline:)``.
+  public func report(isOnline: Bool) {
+    let made = state.withLock { state in
+      state.isOnline = isOnline
+      return Array(state.made.values)
+    }
+    for connection in made { connection.report(isOnline: isOnline) }
+  }
+
+  /// Ends all of them. Safe twice.
+  public func shutdown() async {
+    let made = state.withLock { state in
+      state.isClosed = true
+      defer { state.made = [:] }
+      return Array(state.made.values)
+    }
+    for connection in made { await connection.shutdown() }
+  }
+}

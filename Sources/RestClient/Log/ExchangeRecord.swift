@@ -1,0 +1,97 @@
+import Support
+
+/// One exchange on its way into the request log.
+package struct ExchangeRecord: Sendable {
+  package let connection: String
+  package let method: HTTPMethod
+  package let url: String
+  package let requestHeaders: [(name: String, value: String)]
+  package let requestBody: [UInt8]?
+  package var response: RestResponse?
+  /// Why there is no answer.
+  package var failure: String?
+  package var cache = CacheResult.bypass
+  /// Requests that the server still allows, where it said so.
+  package var remaining: Int?
+  /// Seconds until the request is sent again; nil when it is not.
+  package var repeatsIn: Double?
+  /// Values that are secrets wherever they stand.
+  package var secrets: [String] = []
+  private let start = SystemClock.monotonicSeconds()
+  private var milliseconds = 0
+  /// Numbers the exchanges of a process.
+  private let id = ExchangeNumber.next()
+
+  package init(
+    _ connection: String, _ method: HTTPMethod, url: String, headers: [(name: String, value: String)], body: [UInt8]?
+  ) {
+    self.connection = connection
+    self.method = method
+    self.url = url
+    requestHeaders = headers
+    requestBody = body
+  }
+
+  package mutating func end(with response: RestResponse) {
+    self.response = response
+    milliseconds = Int((SystemClock.monotonicSeconds() - start) * 1000)
+  }
+
+  package mutating func end(with error: RestError) {
+    failure = error.message
+    milliseconds = Int((SystemClock.monotonicSeconds() - start) * 1000)
+  }
+
+  /// The least level that tells of it.
+  package var level: RequestLogLevel {
+    guard let response else { return .error }
+    if response.status >= 500 { return .error }
+    return response.status >= 400 || repeatsIn != nil ? .warn : .info
+  }
+
+  /// The lines, each with its break; all of them without what would command a terminal.
+  func text(level: RequestLogLevel, isStored: Bool, now: Double) -> String {
+    let redaction = Redaction(secrets: secrets + authorizationSecrets)
+    var lines = [summary(redaction, now)]
+    if level >= .debug {
+      lines += details(">", requestHeaders, requestBody, redaction)
+      if let response {
+        let mayKeep = !isStored || !CacheControl(headers: response.headers).noStore
+        let body = response.body.withUnsafeBytes { Array($0) }
+        lines += details("<", response.headers, mayKeep ? body : nil, redaction)
+        if !mayKeep { lines.append("  < (a body that must not be stored)") }
+      }
+    }
+    return lines.map { LogText.escaped($0) + "\n" }.joined()
+  }
+
+  private func summary(_ redaction: Redaction, _ now: Double) -> String {
+    var words = [LogText.time(now), "request \(id)", connection, method.rawValue, redaction.url(url)]
+    if let response {
+      words += ["\(response.status)", "\(milliseconds) ms", "\(response.body.count) bytes", cache.rawValue]
+    } else {
+      words += ["no answer", "\(milliseconds) ms", redaction.known(failure ?? "")]
+    }
+    if let remaining { words.append("remaining \(remaining)") }
+    if let repeatsIn { words.append("again in \(LogText.seconds(repeatsIn))") }
+    return words.joined(separator: " ")
+  }
+
+  private func details(
+    _ mark: String, _ headers: [(name: String, value: String)], _ body: [UInt8]?, _ redaction: Redaction
+  ) -> [String] {
+    var lines = headers.map { "  \(mark) \($0.name): \(redaction.header($0.name, $0.value))" }
+    if let body, !body.isEmpty {
+      let type = headers.first { $0.name.equalsIgnoringCase("Content-Type") }?.value
+      lines.append("  \(mark) \(redaction.body(body, type: type, limit: Tuning.loggedBody))")
+    }
+    return lines
+  }
+
+  /// What this request authorizes itself with: a server may say it back.
+  private var authorizationSecrets: [String] {
+    requestHeaders.filter { SecretNames.isSecret(header: $0.name) }.flatMap { header in
+      [header.value] + header.value.split(separator: " ").dropFirst().map(String.init)
+    }
+  }
+}

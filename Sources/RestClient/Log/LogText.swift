@@ -1,0 +1,68 @@
+import Synchronization
+
+/// Numbers exchanges from 1.
+enum ExchangeNumber {
+  private static let last = Atomic<Int>(0)
+  static func next() -> Int { last.add(1, ordering: .relaxed).newValue }
+}
+
+enum LogText {
+  /// One line, without what a terminal would obey: control characters, also those of Unicode, and marks that turn the direction
+  /// of writing.
+  static func escaped(_ line: String) -> String {
+    guard line.unicodeScalars.contains(where: isCommand) else { return line }
+    var result = ""
+    for scalar in line.unicodeScalars {
+      switch scalar {
+      case "\n": result += "\\n"
+      case "\r": result += "\\r"
+      case "\t": result += "\\t"
+      case _ where isCommand(scalar): result += "\\u{" + String(scalar.value, radix: 16) + "}"
+      default: result.unicodeScalars.append(scalar)
+      }
+    }
+    return result
+  }
+
+  private static func isCommand(_ scalar: Unicode.Scalar) -> Bool {
+    switch scalar.value {
+    case 0..<0x20, 0x7F..<0xA0, 0x061C, 0x200E, 0x200F, 0x2028...0x202E, 0x2066...0x2069: true
+    default: false
+    }
+  }
+
+  /// `2026-11-23T08:46:02.125Z`
+  static func time(_ seconds: Double) -> String {
+    let milliseconds = Int64((seconds * 1000).rounded(.down)), day = milliseconds / 86_400_000
+    let rest = Int(milliseconds % 86_400_000), date = CalendarDate(daysSince1970: Int(day))
+    return padded(date.year, 4) + "-" + padded(date.month, 2) + "-" + padded(date.day, 2) + "T" + padded(rest / 3_600_000, 2)
+      + ":"
+      + padded(rest / 60_000 % 60, 2) + ":" + padded(rest / 1000 % 60, 2) + "." + padded(rest % 1000, 3) + "Z"
+  }
+
+  /// `1.5 s`, rounded to tenths.
+  static func seconds(_ seconds: Double) -> String {
+    let tenths = Int((seconds * 10).rounded())
+    return "\(tenths / 10)" + (tenths % 10 == 0 ? "" : ".\(tenths % 10)") + " s"
+  }
+
+  private static func padded(_ number: Int, _ digits: Int) -> String {
+    let text = String(number)
+    return String(repeating: "0", count: max(0, digits - text.utf8.count)) + text
+  }
+}
+
+/// A day of the Gregorian calendar.
+struct CalendarDate {
+  let year, month, day: Int
+
+  /// The reverse of `HTTPDate.days`, counted in years that begin in March and in eras of 400 of them.
+  init(daysSince1970 days: Int) {
+    let shifted = days + 719_468, era = shifted / 146_097, dayOfEra = shifted % 146_097
+    let yearOfEra = (dayOfEra - dayOfEra / 1460 + dayOfEra / 36_524 - dayOfEra / 146_096) / 365
+    let dayOfYear = dayOfEra - (365 * yearOfEra + yearOfEra / 4 - yearOfEra / 100), march = (5 * dayOfYear + 2) / 153
+    day = dayOfYear - (153 * march + 2) / 5 + 1
+    month = march < 10 ? march + 3 : march - 9
+    year = yearOfEra + era * 400 + (month <= 2 ? 1 : 0)
+  }
+}

@@ -1,0 +1,83 @@
+@preconcurrency import Glibc
+import Support
+import Synchronization
+
+/// Writes a line for each HTTP exchange, to stderr or to a file; never to stdout. Threads: any. Blocks for as long as a write
+/// takes.
+public final class RequestLog: Sendable {
+  public let level: RequestLogLevel
+  private let sink: @Sendable (String) -> Void
+  /// Whether what is written stays: bodies that must not be stored are left out then.
+  private let isStored: Bool
+  private let now: @Sendable () -> Double
+
+  /// - Parameter write: Gets whole lines, each with its line break.
+  package init(
+    level: RequestLogLevel, isStored: Bool = false, now: @escaping @Sendable () -> Double = { SystemClock.secondsSince1970() },
+    write: @escaping @Sendable (String) -> Void
+  ) {
+    self.level = level
+    self.isStored = isStored
+    self.now = now
+    sink = write
+  }
+
+  /// To a file, which is made with mode 0600 and appended to; nil is stderr.
+  public convenience init(level: RequestLogLevel, file: String?) {
+    guard let file else {
+      self.init(level: level) { RequestLog.write($0, to: STDERR_FILENO) }
+      return
+    }
+    let target = LogFile(file)
+    self.init(level: level, isStored: true) { target.append($0) }
+  }
+
+  /// The same place with another level.
+  package func with(level: RequestLogLevel) -> RequestLog {
+    RequestLog(level: level, isStored: isStored, now: now, write: sink)
+  }
+
+  package func write(_ record: ExchangeRecord) {
+    guard level > .off, record.level <= level else { return }
+    sink(record.text(level: level, isStored: isStored, now: now()))
+  }
+
+  /// Whole in one call, so that lines of several threads and processes stay apart. - Returns: Whether it was written.
+  @discardableResult
+  fileprivate static func write(_ text: String, to descriptor: Int32) -> Bool {
+    var text = text
+    return text.withUTF8 { bytes in
+      var done = 0
+      while done < bytes.count {
+        let count = Glibc.write(descriptor, bytes.baseAddress.map { $0 + done }, bytes.count - done)
+        if count < 0, errno == EINTR { continue }
+        guard count > 0 else { return false }
+        done += count
+      }
+      return true
+    }
+  }
+}
+
+/// A log file, opened for each line: it may be moved away meanwhile.
+private final class LogFile: Sendable {
+  private let path: String
+  private let isSaid = Mutex(false)
+
+  init(_ path: String) { self.path = path }
+
+  func append(_ text: String) {
+    let descriptor = open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0o600)
+    if descriptor >= 0 {
+      defer { close(descriptor) }
+      if RequestLog.write(text, to: descriptor) { return }
+    }
+    let reason = String(cString: strerror(errno))
+    let isFirst = isSaid.withLock { said in
+      defer { said = true }
+      return !said
+    }
+    // Never a reason to fail a request.
+    if isFirst { RequestLog.write("tureen: the request log \(path) cannot be written: \(reason)\n", to: STDERR_FILENO) }
+  }
+}

@@ -1,0 +1,162 @@
+/// Lets the requests of one connection out: so many at a time, writes apart from one another, none before the server will have
+/// it. First come, first served.
+actor RequestGate {
+  private struct Waiter {
+    let id: UInt64
+    let isWrite: Bool
+    let continuation: CheckedContinuation<Bool, Never>
+  }
+
+  private let settings: ConnectionSettings
+  private let environment: RetryEnvironment
+  private var reads = 0, writes = 0
+  private var waiters: [Waiter] = []
+  private var nextId: UInt64 = 0
+  private var isClosed = false
+  /// Seconds since 1970: the next write, and any request.
+  private var nextWriteAt = 0.0, notBefore = 0.0
+  private var quota: Quota?
+
+  init(_ settings: ConnectionSettings, _ environment: RetryEnvironment) {
+    self.settings = settings
+    self.environment = environment
+  }
+
+  /// Waits for a place, and then until the server's quota, its `Backoff` and the pause between writes allow the request.
+  /// Each call that returns is followed by one of ``leave(isWrite:)``.
+  ///
+  /// - Throws: ``RestError`` `.quotaExhausted` for a longer wait than `maxWaitS`, `.cancelled`, `.shutDown`.
+  ///
+  /// - Parameter pause: Seconds between two writes, where that is longer than the connection's.
+  func enter(isWrite: Bool, pause: Double = 0) async throws(RestError) {
+    try await takePlace(isWrite)
+    do throws(RestError) {
+      try await waitForServer()
+      if isWrite { try await waitForPause(max(pause, self.pause)) }
+    } catch {
+      leave(isWrite: isWrite, wasSent: false)
+      throw error
+    }
+  }
+
+  /// - Parameter wasSent: Whether a request went out; the pause begins with its end.
+  func leave(isWrite: Bool, pause: Double = 0, wasSent: Bool = true) {
+    if isWrite { writes -= 1 } else { reads -= 1 }
+    if isWrite, wasSent { nextWriteAt = max(nextWriteAt, environment.now() + max(pause, self.pause)) }
+    admit()
+  }
+
+  /// Notes what an answer says about further requests.
+  /// - Returns: The quota it tells.
+  @discardableResult
+  func note(_ headers: [(name: String, value: String)]) -> Quota? {
+    let now = environment.now()
+    if let backoff = headers.first(where: { $0.name.equalsIgnoringCase("Backoff") })?.value,
+      let seconds = RetryAfter.seconds(backoff, now: now)
+    {
+      notBefore = max(notBefore, now + seconds)
+    }
+    guard let told = Quota(headers, settings.quota, now: now) else { return nil }
+    quota = told
+    return told
+  }
+
+  /// Refuses those who wait and those who come.
+  func close() {
+    isClosed = true
+    let all = waiters
+    waiters = []
+    for waiter in all { waiter.continuation.resume(returning: false) }
+  }
+
+  // MARK: Places
+
+  private func takePlace(_ isWrite: Bool) async throws(RestError) {
+    guard !isClosed else { throw .shutDown(outcome: .notSent) }
+    if waiters.isEmpty, hasPlace(isWrite) { return occupy(isWrite) }
+    // A write that waits does not hold up the reads behind it, nor the other way round.
+    if settings.maxParallel.total == nil, hasPlace(isWrite), !waiters.contains(where: { $0.isWrite == isWrite }) {
+      return occupy(isWrite)
+    }
+    let id = nextId
+    nextId += 1
+    let isAdmitted = await withTaskCancellationHandler {
+      await withCheckedContinuation { continuation in
+        if Task.isCancelled { return continuation.resume(returning: false) }
+        waiters.append(Waiter(id: id, isWrite: isWrite, continuation: continuation))
+      }
+    } onCancel: {
+      Task { await self.abandon(id) }
+    }
+    guard isAdmitted else { throw isClosed ? .shutDown(outcome: .notSent) : .cancelled(outcome: .notSent) }
+  }
+
+  private func abandon(_ id: UInt64) {
+    guard let i = waiters.firstIndex(where: { $0.id == id }) else { return }
+    waiters.remove(at: i).continuation.resume(returning: false)
+  }
+
+  private func admit() {
+    while let i = waiters.firstIndex(where: { hasPlace($0.isWrite) }) {
+      let waiter = waiters.remove(at: i)
+      occupy(waiter.isWrite)
+      waiter.continuation.resume(returning: true)
+    }
+  }
+
+  private func hasPlace(_ isWrite: Bool) -> Bool {
+    if let total = settings.maxParallel.total { return reads + writes < total }
+    return isWrite ? writes < settings.maxParallel.writes : reads < settings.maxParallel.reads
+  }
+
+  private func occupy(_ isWrite: Bool) {
+    if isWrite { writes += 1 } else { reads += 1 }
+  }
+
+  // MARK: Times
+
+  private var pause: Double { Double(settings.pauseMs) / 1000 }
+
+  private func waitForServer() async throws(RestError) {
+    while true {
+      let now = environment.now()
+      let reset = quota?.blockedUntil(minRemaining: settings.quota.minRemaining, now: now) ?? 0
+      let until = max(notBefore, reset)
+      guard until > now else { return }
+      guard until - now <= settings.maxWaitS else { throw .quotaExhausted(settings.name, until: until) }
+      try await sleep(until - now)
+    }
+  }
+
+  private func waitForPause(_ pause: Double) async throws(RestError) {
+    guard pause > 0 || nextWriteAt > 0 else { return }
+    let now = environment.now(), start = max(now, nextWriteAt)
+    // Booked before the wait: another write may come meanwhile.
+    nextWriteAt = start + pause
+    if start > now { try await sleep(start - now) }
+  }
+
+  private func sleep(_ seconds: Double) async throws(RestError) {
+    do {
+      try await environment.sleep(seconds)
+    } catch {
+      throw .cancelled(outcome: .notSent)
+    }
+    if isClosed { throw .shutDown(outcome: .notSent) }
+  }
+}
+
+extension RestError {
+  /// - Parameter until: Seconds since 1970.
+  static func quotaExhausted(
+    _ connection: String, until: Double, after response: RestResponse? = nil
+  ) -> RestError {
+    var error = RestError(
+      code: .quotaExhausted,
+      message: "connection '\(connection)': the server allows no request until \(LogText.time(until)), which is beyond maxWaitS",
+      status: response?.status, headers: response?.headers ?? [], body: response?.body.text,
+      outcome: response == nil ? .notSent : .answered)
+    error.resumeAt = Int64((until * 1000).rounded(.up))
+    return error
+  }
+}

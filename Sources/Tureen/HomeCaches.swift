@@ -1,0 +1,66 @@
+import RestClient
+import Support
+
+/// The response caches of a home's connections, for people who look at them.
+public struct HomeCaches: Sendable {
+  public struct Entry: Sendable, Equatable {
+    public let connection: String
+    /// Without the values of secret parameters.
+    public let url: String
+    public let status: Int
+    public let bytes: Int
+    /// Seconds since 1970.
+    public let storedAt: Double
+    public let lastUsed: Double
+  }
+
+  private let home: String
+
+  public init(home: String) { self.home = home }
+
+  /// Names of connections with a cache, in lower case, in order.
+  public func connections() throws -> [String] {
+    try FileSystem.entries(of: home + "/cache").filter { $0.hasSuffix(".sqlite") }.map { String($0.dropLast(7)) }.sorted()
+  }
+
+  /// What is stored, the most recently used first.
+  /// - Parameter connection: Nil for all.
+  public func entries(of connection: String?) throws -> [Entry] {
+    try chosen(connection).flatMap { name in
+      try cache(name).entries().map { entry in
+        Entry(
+          connection: name, url: entry.url, status: entry.status, bytes: entry.size, storedAt: entry.storedAt,
+          lastUsed: entry.lastUsed)
+      }
+    }
+  }
+
+  /// Removes everything that is stored. Programs that run meanwhile go on with an empty cache.
+  /// - Returns: How many answers were removed.
+  public func clear(_ connection: String?) throws -> Int {
+    try chosen(connection).reduce(0) { count, name in
+      let cache = cache(name), found = try cache.entries().count
+      try cache.removeAll()
+      return count + found
+    }
+  }
+
+  private func chosen(_ connection: String?) throws -> [String] {
+    let known = try connections()
+    guard let connection else { return known }
+    guard known.contains(connection.lowercased()) else {
+      throw HostError(
+        .invalidConfiguration,
+        known.isEmpty
+          ? "no connection has a cache under \(home)"
+          : "connection '\(connection)' has no cache under \(home); "
+            + "those that have one: \(known.joined(separator: ", "))")
+    }
+    return [connection.lowercased()]
+  }
+
+  private func cache(_ name: String) -> ResponseCache {
+    // Nothing is stored here: the limits play no part.
+    ResponseCache(path: ResponseCache.path(home: home, connection: name), limits: .init())
+  }
+}

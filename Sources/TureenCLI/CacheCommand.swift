@@ -1,0 +1,77 @@
+import ArgumentParser
+import Glibc
+import JSON
+import Tureen
+
+struct CacheCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "cache", abstract: "Look at or clear the stored answers of connections.",
+    subcommands: [CacheListCommand.self, CacheClearCommand.self])
+}
+
+/// Where the caches are, and which one is meant.
+struct CacheOptions: ParsableArguments {
+  @Option(help: "Where the caches live.")
+  var home: String?
+
+  @Option(help: "The connection's name; all of them without it.")
+  var connection: String?
+
+  /// Runs something on the caches; a failure ends the command.
+  func run<Result>(_ body: (HomeCaches) throws -> Result) throws -> Result {
+    let caches = HomeCaches(home: try checkedHome(home))
+    do {
+      return try body(caches)
+    } catch let error as HostError {
+      complain(error.message)
+      throw ExitCode(ExitStatus.usage)
+    } catch {
+      complain("the cache cannot be used: \(error)")
+      throw ExitCode(ExitStatus.storeFailed)
+    }
+  }
+}
+
+struct CacheListCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "list", abstract: "List the stored answers.",
+    discussion: """
+      One line an answer, the most recently used first: connection, status, bytes and URL, separated by tabs. Values of secret \
+      parameters are masked.
+      """)
+
+  @OptionGroup var options: CacheOptions
+
+  @Flag(help: "One JSON object a line, with the times of storing and of the last use in seconds since 1970.")
+  var json = false
+
+  func run() throws {
+    for entry in try options.run({ try $0.entries(of: options.connection) }) {
+      write((json ? object(entry).text : line(entry)) + "\n", to: STDOUT_FILENO)
+    }
+  }
+
+  private func line(_ entry: HomeCaches.Entry) -> String {
+    "\(entry.connection)\t\(entry.status)\t\(entry.bytes)\t\(TerminalText.escaped(entry.url))"
+  }
+
+  private func object(_ entry: HomeCaches.Entry) -> JSONObject {
+    [
+      "connection": .string(entry.connection), "status": .integer(Int64(entry.status)), "bytes": .integer(Int64(entry.bytes)),
+      "url": .string(entry.url), "storedAt": .number(entry.storedAt), "lastUsed": .number(entry.lastUsed),
+    ]
+  }
+}
+
+struct CacheClearCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "clear", abstract: "Remove the stored answers.",
+    discussion: "Programs that run meanwhile go on with an empty cache. Stores are not touched.")
+
+  @OptionGroup var options: CacheOptions
+
+  func run() throws {
+    let count = try options.run { try $0.clear(options.connection) }
+    write("\(count) stored answer\(count == 1 ? "" : "s") removed\n", to: STDOUT_FILENO)
+  }
+}

@@ -1,0 +1,210 @@
+import Glibc
+import JSON
+import RestClient
+import Support
+import TestSupport
+import Testing
+
+@testable import Tureen
+
+/// `network.sendRequest` with `connection`: connections.json, `tureen.configure` and the host's own settings.
+@Suite(.timeLimit(.minutes(10))) struct ConnectionScriptTests {
+  private let before = "local network, await = tureen.network, tureen.await"
+
+  private func write(_ text: String, _ name: String, of runner: ScriptRunner) throws {
+    try FileSystem.write(Array(text.utf8), to: runner.folder.path + "/" + name)
+  }
+
+  @Test func sendRequest_connectionOfTheFile_usesItsSecretAndCache() async throws {
+    let server = try ScriptedServer(handler: { request in
+      .json(#"[{"id":1}]"#, headers: [("Cache-Control", "max-age=600"), ("X-Total", "1"), ("x-total", "2")])
+    })
+    let runner = try await ScriptRunner()
+    try write("s3cret-token\n", "token", of: runner)
+    try write(
+      #"{"books": {"baseURL": "\#(server.url)/api", "auth": {"type": "bearer", "token": {"file": "token"}}}}"#,
+      "connections.json",
+      of: runner)
+    let result = try await runner.value(
+      of: """
+        local options = { connection = "Books", path = "/items", queryParams = { a = "1" }, returnResponse = true }
+        local first, again = assert(await(network.sendRequest, options)), assert(await(network.sendRequest, options))
+        local plain = assert(await(network.sendRequest, { connection = "books", path = "items?a=1" }))
+        return { first.status, first.headers["x-total"], first.body[1].id, first.cache, first.stale, again.cache, again.age >= 0,
+          again.url, plain[1].id }
+        """, before: before)
+    #expect(result == [200, "1, 2", 1, "miss", false, "hit", true, .string(server.url + "/api/items?a=1"), 1])
+    #expect(server.requests.count == 1 && server.requests[0].header("Authorization") == "Bearer s3cret-token")
+    #expect(server.requests[0].header("User-Agent")?.hasPrefix("tureen/") == true)
+  }
+
+  @Test func sendRequest_returnResponseOfTheOrg_givesStatusAndHeaders() async throws {
+    let result = try await ScriptRunner().value(
+      of: """
+        local answer = assert(await(network.sendRequest, { path = "/services/data", returnResponse = true }))
+        local binary = assert(await(network.sendRequest, { path = "/services/data", returnResponse = true, returnBinary = true }))
+        return { answer.status, answer.headers["content-type"]:match("^[^;]+"), #answer.body > 0, answer.cache == nil,
+          #network.bytes(binary.body) > 0 }
+        """, before: before)
+    #expect(result == [200, "application/json", true, true, true])
+  }
+
+  @Test func sendRequest_unknownConnection_isTold() async throws {
+    let runner = try await ScriptRunner()
+    try write(#"{"books": {"baseURL": "https://books.example"}}"#, "connections.json", of: runner)
+    let result = try await runner.value(
+      of: """
+        local _, err = await(network.sendRequest, { connection = "boks", path = "/" })
+        local _, mode = await(network.sendRequest, { path = "/", cache = "reload" })
+        local _, word = await(network.sendRequest, { connection = "books", path = "/", cache = "fresh" })
+        return { err.domain, err.code, err.message, mode.message, word.message }
+        """, before: before)
+    #expect(
+      result == [
+        "host", "invalidConfiguration", "connection 'boks' is not known; did you mean 'books'?",
+        "argument 'cache' needs 'connection'",
+        "argument 'cache' must be one of default, revalidate, reload, bypass, offline, got 'fresh'",
+      ])
+  }
+
+  /// Row 23: a longer wait than `maxWaitS` is an error that says until when.
+  @Test func sendRequest_longerWaitThanAllowed_givesResumeAt() async throws {
+    let server = try ScriptedServer(handler: { _ in .status(429, headers: [("Retry-After", "1000")]) })
+    let result = try await ScriptRunner().value(
+      of: """
+        local _, err = await(network.sendRequest, { connection = "a", path = "/x" })
+        local seconds = err.resumeAt / 1000 - os.time()
+        return { err.domain, err.code, err.retryable, err.status, seconds > 900 and seconds < 1100 }
+        """,
+      before: """
+        \(before)
+        tureen.configure { connections = { a = { baseURL = "\(server.url)", maxWaitS = 10 } } }
+        """)
+    #expect(result == ["network", "quotaExhausted", true, 429, true])
+  }
+
+  @Test func configure_connections_goBeforeTheFile() async throws {
+    let server = try ScriptedServer(handler: { _ in .json("{}") })
+    let runner = try await ScriptRunner()
+    try write(#"{"books": {"baseURL": "https://books.example"}}"#, "connections.json", of: runner)
+    let result = try await runner.value(
+      of: """
+        local answer = assert(await(network.sendRequest, { connection = "books", path = "/x", returnResponse = true }))
+        return answer.status
+        """,
+      before: """
+        \(before)
+        tureen.configure { connections = { Books = { baseURL = "\(server.url)",
+          auth = { type = "basic", username = "u", password = "p" } } } }
+        """)
+    #expect(result == 200)
+    #expect(server.requests.first?.header("Authorization") == "Basic dTpw")
+  }
+
+  @Test func configure_wrongConnection_namesTheKey() async throws {
+    let runner = try await ScriptRunner()
+    let result = try await runner.value(
+      of: "return said",
+      before: """
+        local _, said = pcall(tureen.configure, { connections = { a = { baseURL = "https://a.example", pauseMS = 1 } } })
+        said = tostring(said)
+        """)
+    #expect(result?.stringValue?.contains("connection 'a': 'pauseMS' is not known here; did you mean 'pauseMs'?") == true)
+  }
+
+  /// Row 17.
+  @Test func connectionsFile_typo_isToldBeforeTheScriptRuns() async throws {
+    let runner = try await ScriptRunner()
+    try write("{\"a\": {\"baseURL\": \"https://a.example\",\n  \"timeout\": 5}}", "connections.json", of: runner)
+    let host = runner.makeHost()
+    let error = #expect(throws: HostError.self) { try host.prepare() }
+    #expect(error?.code == .invalidConfiguration)
+    #expect(
+      error?.message
+        == "\(runner.folder.path)/connections.json:2: connection 'a': 'timeout' is not known here; did you mean 'timeoutS'?")
+    await runner.server.stop()
+  }
+
+  @Test func connectionsFile_missingCaFile_isToldBeforeTheScriptRuns() async throws {
+    let runner = try await ScriptRunner()
+    try write(#"{"a": {"baseURL": "https://a.example", "caFile": "no.pem"}}"#, "connections.json", of: runner)
+    let error = #expect(throws: HostError.self) { try runner.makeHost().prepare() }
+    #expect(error?.message == "connection 'a': 'caFile' \(runner.folder.path)/no.pem cannot be read")
+    await runner.server.stop()
+  }
+
+  /// Row 17: a restricted script brings none; those of the program are there, and their secrets are not shown.
+  @Test func restrictedScript_bringsNoConnectionsAndSeesNoSecret() async throws {
+    let server = try ScriptedServer(handler: { request in
+      .json(#"{"said":"\#(request.header("Authorization") ?? "")"}"#, headers: [("Cache-Control", "max-age=60")])
+    })
+    let runner = try await ScriptRunner()
+    try write(#"{"mine": {"baseURL": "\#(server.url)"}, "typo": 5}"#, "connections.json", of: runner)
+    var given = try ConnectionSettings(name: "given", baseURL: server.url)
+    given.authorization = .bearer(token: .plain("CANARY-token-value"))
+    let host = runner.makeHost { settings in
+      settings.isRestricted = true
+      settings.connections = [given]
+    }
+    try host.prepare()
+    let result = try await runner.value(
+      of: """
+        local _, err = await(network.sendRequest, { connection = "mine", path = "/" })
+        local said = assert(await(network.sendRequest, { connection = "given", path = "/" })).said
+        local again = assert(await(network.sendRequest, { connection = "given", path = "/" })).said
+        local _, foreign = await(network.sendRequest, { connection = "given", path = "http://127.0.0.1:1/" })
+        return { err.code, said, again, foreign.code }
+        """, before: before, on: host)
+    #expect(result == ["invalidConfiguration", "Bearer [token]", "Bearer [token]", "invalidURL"])
+  }
+
+  /// Row 18: the sources of secrets.
+  @Test func secrets_fromEnvironmentFileAndCommand() throws {
+    let folder = try TemporaryFolder()
+    let file = folder.path + "/secret"
+    try FileSystem.write(Array("from file\n".utf8), to: file)
+    setenv("TUREEN_TEST_SECRET_1", "from env", 1)
+    #expect(read(.environment("TUREEN_TEST_SECRET_1")) == "from env")
+    #expect(read(.file(file)) == "from file")
+    #expect(read(.command(["/bin/echo", "from command"])) == "from command")
+    #expect(read(.command(["/usr/bin/head", "-c", "40000", "/dev/zero"])).contains("it holds more than 32768 bytes"))
+    chmod(file, 0o644)
+    let open = read(.file(file))
+    #expect(open.contains("chmod 600") && !open.contains("from file"))
+    #expect(read(.environment("TUREEN_TEST_SECRET_2")) == "failed: the environment variable TUREEN_TEST_SECRET_2 is not set")
+    #expect(read(.file(folder.path + "/none")) == "failed: the file \(folder.path)/none does not exist")
+    #expect(read(.command(["/bin/false", "CANARY"])) == "failed: the command /bin/false: it ended with status 1")
+  }
+
+  private func read(_ source: SecretSource) -> String {
+    do throws(SecretReading.Failure) {
+      return try ConnectionSecrets.reading.read(source)
+    } catch {
+      return "failed: " + error.message
+    }
+  }
+
+  @Test func requestLog_ofTheHost_coversOrgAndConnectionsAndShowsNoSecret() async throws {
+    let server = try ScriptedServer(handler: { _ in
+      .json(#"{"token":"CANARY-from-server"}"#, headers: [("Set-Cookie", "s=CANARY-cookie")])
+    })
+    let runner = try await ScriptRunner()
+    let file = runner.folder.path + "/requests.log"
+    let host = runner.makeHost { $0.requestLog = RequestLogSettings(level: .debug, file: file) }
+    _ = try await runner.value(
+      of: """
+        assert(await(network.sendRequest, { path = "/services/data/v66.0/limits" }))
+        assert(await(network.sendRequest, { connection = "a", path = "/x?api_key=CANARY-parameter" }))
+        return 1
+        """,
+      before: """
+        \(before)
+        tureen.configure { connections = { a = { baseURL = "\(server.url)", auth = { type = "bearer", token = "CANARY-bearer" } } } }
+        """, on: host)
+    let text = String(decoding: try #require(FileSystem.read(file)), as: UTF8.self)
+    #expect(text.contains(" org GET ") && text.contains("/services/data/v66.0/limits 200 "))
+    #expect(text.contains(" a GET \(server.url)/x?api_key=…"))
+    #expect(!text.contains("CANARY") && !text.contains(runner.server.credentials().password))
+    #expect(!text.contains(runner.server.credentials().clientSecret))
+  }
+}
