@@ -70,7 +70,8 @@ let package = Package(
       ]),
     .target(name: "MobileSync", dependencies: ["SmartStore", "RestClient", "RecordScan", "JSON", "Support", log]),
     .target(name: "Salesforce", dependencies: ["MobileSync", "SmartStore", "RestClient", "RecordScan", "JSON", "Support", log]),
-    .target(name: "RestCollections", dependencies: ["RecordScan", "JSON", "RestClient", "Support"]),
+    .target(
+      name: "RestCollections", dependencies: ["MobileSync", "SmartStore", "RestClient", "RecordScan", "JSON", "Support", log]),
     .target(name: "CLuaBridge", dependencies: ["CLua"]),
     .target(
       name: "LuaBridge",
@@ -93,7 +94,10 @@ let package = Package(
       ]),
     .target(name: "SandboxForge", dependencies: ["SandboxServer", "CZlib", "JSON"]),
     .target(
-      name: "Tureen", dependencies: ["LuaBridge", "Salesforce", "MobileSync", "SmartStore", "RestClient", "JSON", "Support", log]),
+      name: "Tureen",
+      dependencies: [
+        "LuaBridge", "Salesforce", "RestCollections", "MobileSync", "SmartStore", "RestClient", "JSON", "Support", log,
+      ]),
     .target(name: "CTureenModule", dependencies: ["CLua", "CLuaBridge", "Tureen"], linkerSettings: selfContained),
     .executableTarget(
       name: "TureenCLI",

@@ -28,6 +28,9 @@ public struct WebAddress: Sendable, Equatable {
     self.port = port
   }
 
+  /// As a URL, always with its port.
+  package var origin: String { "\(scheme)://\(host):\(port)" }
+
   public var isEncrypted: Bool { scheme == "https" }
 
   /// True for this machine: nothing sent there crosses a wire.

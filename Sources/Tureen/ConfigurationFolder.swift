@@ -62,6 +62,21 @@ struct ConfigurationFolder: Sendable {
   /// A file of named syncs, every entry checked down to its target's keys.
   private static func syncs(_ name: String, in directory: String) throws -> JSONFile? {
     guard let file = try file(name, in: directory) else { return nil }
+    try check(file, .host(nil))
+    return file
+  }
+
+  /// Checks the syncs again, now that the host's connections are known.
+  /// - Throws: ``HostError`` `.invalidConfiguration`, naming the file, the line and the key.
+  func check(_ targets: TargetRegistry) throws(HostError) {
+    do {
+      for file in [userSyncs, globalSyncs] { if let file { try ConfigurationFolder.check(file, targets) } }
+    } catch {
+      throw HostError(.invalidConfiguration, "\(error)")
+    }
+  }
+
+  private static func check(_ file: JSONFile, _ targets: TargetRegistry) throws(JSONFile.Problem) {
     guard let top = file.value.objectValue else { throw file.problem("must hold an object") }
     if let unknown = KnownKeys(["syncs"]).unknown(in: top) { throw file.problem(key: unknown.key, unknown.complaint) }
     guard let entries = top["syncs"]?.arrayValue else { throw file.problem(key: "syncs", "must be an array") }
@@ -69,16 +84,17 @@ struct ConfigurationFolder: Sendable {
     for (i, entry) in entries.enumerated() {
       let path: [JSONFile.Step] = [.key("syncs"), .position(i)]
       let label = "entry \(i + 1)" + (entry["syncName"]?.stringValue.map { " (\($0))" } ?? "")
-      do {
-        let definition = try SyncDefinition(entry, targets: .host)
-        guard names.insert(definition.name).inserted else {
-          throw file.problem(at: path + [.key("syncName")], "\(label): the name is used twice; names are unique over all syncs")
-        }
-      } catch let error as SyncError {
+      let isNew: Bool
+      do throws(SyncError) {
+        let definition = try SyncDefinition(entry, targets: targets)
+        isNew = names.insert(definition.name).inserted
+      } catch {
         throw file.problem(at: path + error.place, "\(label): \(error.message)")
       }
+      guard isNew else {
+        throw file.problem(at: path + [.key("syncName")], "\(label): the name is used twice; names are unique over all syncs")
+      }
     }
-    return file
   }
 
   /// Where stores are kept, which org is asked and with which secrets is for the person who runs a restricted script to choose.

@@ -82,9 +82,11 @@ public final class Host: BridgeHost {
     settings.fill(from: folder.settings)
     let home = try HostSettings.resolvedHome(settings.home)
     try HostSettings.checkHome(home)
-    return HostCore(
+    let core = HostCore(
       home: home, org: try Org.resolve(settings, home: home), settings: settings,
       authorities: try settings.trustedCertificates(), folder: folder, targets: targets, events: events, userAgent: userAgent)
+    try folder.check(.host(core.connections))
+    return core
   }
 
   /// What is running; nil before the first use and after the end.

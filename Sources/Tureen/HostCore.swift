@@ -110,7 +110,7 @@ final class HostCore: Sendable {
       configuration.customTargets = targets
       configuration.resolvers = targets
       let manager = try SyncManager.instance(
-        for: try store(reference), client: client, targets: .host, configuration: configuration)
+        for: try store(reference), client: client, targets: .host(connections), configuration: configuration)
       if reference.name == StoreReference.defaultName, let file = reference.isGlobal ? folder.globalSyncs : folder.userSyncs {
         // Each problem is logged by the manager itself; entries without one are set up.
         _ = manager.setupSyncs(from: file.value, fileName: file.name)

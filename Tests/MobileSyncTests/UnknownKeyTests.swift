@@ -23,7 +23,7 @@ import Testing
     arguments: [
       (["mergemode": "LEAVE_IF_CHANGED"], "options: 'mergemode' is not known here; did you mean 'mergeMode'?"),
       (["fieldList": ["Name"]], "options: 'fieldList' is not known here; did you mean 'fieldlist'?"),
-      (["speed": 1], "options: 'speed' is not known here; known: mergeMode, fieldlist, resolver"),
+      (["speed": 1], "options: 'speed' is not known here; known: mergeMode, fieldlist, resolver, maxPages, graceMs"),
     ] as [(JSONObject, String)])
   func define_unknownOption_isRefusedAndNamesTheNearest(options: JSONObject, message: String) {
     let error = failure(.syncDown, Self.soql, options)

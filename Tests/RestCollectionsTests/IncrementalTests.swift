@@ -224,31 +224,34 @@ struct WatermarkTrackerTests {
   private func tracker2() throws -> WatermarkTracker { try tracker(Self.ascending, start: 50) }
 }
 
-struct PageValidatorsTests {
-  @Test func validators_areKeptByURL_asReceived_withoutSecrets() throws {
+struct PageValidatorTests {
+  private static let tag = [(name: "ETag", value: "\"a\"")]
+
+  @Test func validator_isKeptAsReceived_withoutSecrets() throws {
     let target = try target(#"{"params":{"key":"s3cret"}}"#)
-    var validators = PageValidators()
     let headers = [(name: "etag", value: "W/\"a\""), (name: "Last-Modified", value: "Sun, 06 Nov 1994 08:49:37 GMT")]
-    validators.note(page([1, 2], headers: headers), url: "https://h/i?key=s3cret", next: "https://h/i?key=s3cret&p=2")
-    validators.note(page([3]), url: "https://h/i?p=2", next: nil)
-    validators.note(page([3, 4]), url: "https://h/i?p=2", next: nil)
-    let json = validators.json(target)
-    #expect(!json.text.contains("s3cret"))
-    let again = PageValidators(try JSONValue(parsing: json.text), target)
-    #expect(again["https://h/i?key=s3cret"] == validators["https://h/i?key=s3cret"])
+    let known = try #require(PageValidator(page([1, 2], headers: headers), next: "https://h/i?key=s3cret&p=2"))
+    let json = JSONValue.object(known.json(target)), name = PageValidator.name("https://h/i?key=s3cret", target)
+    #expect(!json.text.contains("s3cret") && !name.contains("s3cret"))
+    #expect(PageValidator(try JSONValue(parsing: json.text), target) == known)
     #expect(
-      again["https://h/i?key=s3cret"]?.conditions == [
+      known.conditions == [
         TextPair(name: "If-None-Match", value: "W/\"a\""), TextPair(name: "If-Modified-Since", value: headers[1].value),
       ])
-    #expect(again.pages.map(\.items) == [2, 2] && again["https://h/other"] == nil)
-    #expect(PageValidators(JSONValue.string("x"), target).pages.isEmpty && PageValidators(nil, target).pages.isEmpty)
+    #expect(known.items == 2)
   }
 
-  @Test func endsRun_sortedAlways_paramWithOnePage() {
-    var validators = PageValidators()
-    validators.note(page([1]), url: "a", next: nil)
-    #expect(validators.endsRun(.sorted) && validators.endsRun(.param) && !validators.endsRun(.etag) && !validators.endsRun(.full))
-    validators.note(page([1]), url: "b", next: nil)
-    #expect(validators.endsRun(.sorted) && !validators.endsRun(.param))
+  @Test func validator_ofAPageWithoutTagAndDate_isNone() throws {
+    #expect(PageValidator(page([1]), next: nil) == nil)
+    for text in [#""x""#, "{}", #"{"items":1}"#, #"{"etag":"\"a\""}"#] {
+      #expect(PageValidator(try JSONValue(parsing: text), try target("{}")) == nil)
+    }
+  }
+
+  @Test func endsRun_sortedAlways_paramWithOnePage() throws {
+    let only = try #require(PageValidator(page([1], headers: Self.tag), next: nil))
+    #expect(only.endsRun(.sorted) && only.endsRun(.param) && !only.endsRun(.etag) && !only.endsRun(.full))
+    let first = try #require(PageValidator(page([1], headers: Self.tag), next: "b"))
+    #expect(first.endsRun(.sorted) && !first.endsRun(.param))
   }
 }

@@ -277,7 +277,8 @@ struct PageWalkTests {
     ] as [(String, String?, String)])
   func unchanged_leadsOnAsInTheLastRun(text: String, next: String?, expected: String) throws {
     var walk = try walk(text)
-    let known = PageValidators.Page(url: walk.request.url, etag: "\"a\"", lastModified: nil, next: next, items: 30)
+    let tag = [(name: "ETag", value: "\"a\"")]
+    let known = try #require(PageValidator(page(Array(1...30), headers: tag), next: next))
     #expect(walk.acceptUnchanged(known).shown == expected && walk.state.items == 30 && walk.state.pages == 1)
   }
 

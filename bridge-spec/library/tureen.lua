@@ -85,6 +85,13 @@
 ---@field skipped integer  left alone: dirty here (down), newer on the server (up), nothing to send, or another run is sending it
 ---@field conflicting integer  of the skipped, those changed on both sides; each is among getConflicts, of a family one for all
 ---@field merged integer  changed on both sides and brought together, by field or by a resolver
+---@field removed integer  entries that went because the server has deleted their record or it is no longer wanted; of collections (type rest)
+---@field flagged integer  items of the server that could not be used; warnings names the first ones
+---@field pages integer  pages read, those that had not changed included
+---@field hasMore boolean  the run ended at options.maxPages and the list goes on: more brings the rest
+---@field incomplete boolean  records moved between the pages while the list was read: some may be missing until the next run
+---@field resumeAt integer  STOPPED because the server answers nothing more before that, ms since 1970 UTC; 0 otherwise
+---@field connection string  the named server of the target; absent for the org
 ---@field succeeded integer  uploads the server accepted
 ---@field failed integer  uploads the server refused; the entries have __last_error__
 ---@field inDoubt integer  creates whose answer was lost and that were not found yet: they are looked for, and not sent again blindly

@@ -3,13 +3,26 @@ import SmartStore
 
 /// What one page does to the store, decided beforehand.
 struct PageStep: Sendable {
+  /// How a run ends with a page.
+  enum End: Sendable, Equatable {
+    case done
+    /// The list goes on; the run has had the pages that it may have.
+    case paused
+  }
+
   let page: SyncDownPage
+  /// Read so far, with this one.
+  let pages: Int
   let places: [RecordPlace]
   /// By place.
   let known: [UnchangedRecordFilter.Found]
   let progress: SyncDownProgress
   let counter: ProgressCounter
-  let isLast: Bool
+  /// nil when the run goes on.
+  let end: End?
+  /// See ``SyncDownTarget/keepsAccount``.
+  let keepsAccount: Bool
+  var warnings: [String] = []
   /// See ``UploadsMeanwhile``.
   let uploadMark: Int64
   let now: Int64
@@ -20,7 +33,7 @@ struct PageStep: Sendable {
   func apply(
     _ state: inout SyncState, in transaction: StoreTransaction
   ) throws -> (conflicts: [MetConflict], progress: SyncDownProgress) {
-    var conflicts: [MetConflict] = [], progress = progress
+    var conflicts: [MetConflict] = [], progress = progress, leavesRecords = false
     let mergeMode = state.options.mergeMode, keepDirty = mergeMode != .overwrite
     let families = mergeMode == .leaveIfChanged ? try KeptFamilies(on: page, places, in: transaction) : KeptFamilies()
     for (i, part) in page.parts.enumerated() {
@@ -28,6 +41,7 @@ struct PageStep: Sendable {
       let place = places[i], found = known[i]
       let uploads = try UploadsMeanwhile(on: part, place, since: uploadMark, in: transaction)
       if let stamp = uploads.oldestChange { progress.left(stamp: stamp) }
+      if !uploads.positions.isEmpty { leavesRecords = true }
       let left = uploads.positions.subtracting(found.unchanged)
       let kept = families.positions(in: i).subtracting(found.unchanged).subtracting(left)
       let skipped = found.unchanged.union(kept).union(left)
@@ -37,7 +51,7 @@ struct PageStep: Sendable {
         idPath: place.fields.id, members: LocalField.overlay(syncId: state.id), dropped: [LocalField.lastError],
         keepDirty: keepDirty, owner: state.id,
         // Only a soup that is alone can be the one that is being loaded.
-        expectedTotal: places.count == 1 ? counter.total : nil, skipping: skipped)
+        expectedTotal: places.count == 1 && counter.total >= 0 ? counter.total : nil, skipping: skipped)
       let outcome = try transaction.storeRecords(part, in: place.soup, storage) { dirty.append(($0, $1)) }
       try arrivals.note(in: transaction)
       let merged = try reconcile(dirty, of: part, place, &state, transaction, &conflicts)
@@ -48,9 +62,16 @@ struct PageStep: Sendable {
     }
     state.totalSize = counter.total
     state.progress = counter.percent
-    state.maxTimeStamp = progress.maxTimeStamp
-    state.coveredTimeStamp = progress.covered
-    if isLast { try finish(&state, in: transaction) }
+    state.counts.pages = pages
+    if let memory = page.notes?.memory { state.memory = memory }
+    if keepsAccount {
+      try apply(page.notes, leavesRecords: leavesRecords, &state, in: transaction, &conflicts)
+    } else {
+      state.maxTimeStamp = progress.maxTimeStamp
+      state.coveredTimeStamp = progress.covered
+    }
+    for warning in warnings where !state.warnings.contains(warning) { state.warnings.append(warning) }
+    if let end { try finish(end, &state, in: transaction) }
     return (conflicts, progress)
   }
 
@@ -88,13 +109,19 @@ struct PageStep: Sendable {
     return merged
   }
 
-  private func finish(_ state: inout SyncState, in transaction: StoreTransaction) throws {
+  private func finish(_ end: End, _ state: inout SyncState, in transaction: StoreTransaction) throws {
     for place in places {
       try transaction.finishLoading(soup: place.soup)
       try transaction.forgetStaleEchoes(in: place.soup)
     }
-    state.progress = 100
-    state.enter(.done, now: now)
+    switch end {
+    case .done:
+      state.progress = 100
+      state.enter(.done, now: now)
+    case .paused:
+      state.hasMore = true
+      state.enter(.stopped, now: now)
+    }
   }
 }
 

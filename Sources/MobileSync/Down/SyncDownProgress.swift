@@ -60,6 +60,7 @@ struct SyncDownProgress: Equatable, Sendable {
 
 /// The numbers of the callbacks. Records that turn out to be known already leave the total.
 struct ProgressCounter: Equatable, Sendable {
+  /// -1 while the target cannot say.
   private var announced: Int
   private var leftOut = 0
   private(set) var done = 0
@@ -70,12 +71,16 @@ struct ProgressCounter: Equatable, Sendable {
   /// What was shown before the target was asked again: it never shows less.
   private var leastPercent = 0
 
-  init(total: Int) { announced = max(0, total) }
+  init(total: Int) { announced = max(-1, total) }
 
-  var total: Int { max(0, before + announced - leftOut) }
+  /// -1 while it is not known.
+  var total: Int { announced < 0 ? -1 : max(0, before + announced - leftOut) }
 
   /// What the target says by now of the whole run.
-  mutating func announce(_ total: Int) { announced = max(0, total) }
+  mutating func announce(_ total: Int) { announced = max(-1, total) }
+
+  /// The run has ended: what is done is all there was, where the target could not say so or only guess.
+  mutating func end(isGuess: Bool) { if announced < 0 || isGuess { (announced, before, leftOut) = (done, 0, 0) } }
 
   mutating func advance(_ count: Int) {
     let repeated = min(again, max(0, count))
@@ -104,5 +109,5 @@ struct ProgressCounter: Equatable, Sendable {
   var percent: Int { max(leastPercent, total > 0 ? min(99, done * 100 / total) : 0) }
 
   /// True while the model reports a page: the last one is reported by DONE.
-  var isReported: Bool { done < total }
+  var isReported: Bool { announced < 0 || done < total }
 }

@@ -17,6 +17,8 @@ struct SyncDownRun {
   /// Where the run began.
   private let beginning: SyncDownProgress
   private var warnings: [String] = []
+  /// Read so far.
+  private var pages = 0
   /// How many uploads had been written back when the first page was asked for. Later pages may be as old: a server may read all
   /// of a query at once.
   private var uploadMark = Int64.max
@@ -47,17 +49,22 @@ struct SyncDownRun {
   private mutating func ask(from start: SyncDownProgress) {
     progress = start
     since = target.isIncremental ? progress.since : TimeStamp.never
-    let isFirstRun = since < 0, store = environment.store, syncId = state.id
+    let store = environment.store, syncId = state.id, keepsAccount = target.keepsAccount
+    let isFirstRun = keepsAccount ? record.mode == .resume && state.memory.isEmpty : since < 0
     filters = places.map {
-      UnchangedRecordFilter(store: store, soup: $0.soup, syncId: syncId, fields: $0.fields, isFirstRun: isFirstRun)
+      UnchangedRecordFilter(
+        store: store, soup: $0.soup, syncId: syncId, fields: $0.fields, isFirstRun: isFirstRun, comparesTexts: keepsAccount)
     }
   }
 
   /// Runs to the end; the state DONE is then saved and not yet reported.
   /// - Throws: Whatever ended the run before. Pages stored by then stay stored.
   mutating func perform() async throws {
-    let context = try await FetchContext(environment, places: places)
+    var context = try await FetchContext(environment, places: places)
+    context.take(state)
+    context.mode = record.mode
     warn()
+    if record.mode == .nothing { return try await finishEmpty() }
     try await offerLeftConflicts()
     do {
       try await fetchAll(in: context)
@@ -75,18 +82,20 @@ struct SyncDownRun {
       try await finishEmpty()
       return
     }
-    let latest = latestModification(of: page)
+    let latest = target.keepsAccount ? TimeStamp.never : latestModification(of: page)
     progress.started(
       serverTime: page.serverTime.map { environment.configuration.bounded($0, newest: max(latest, state.maxTimeStamp)) },
       allowance: environment.configuration.commitAllowanceMs, latestModification: latest)
     for i in filters.indices { try await filters[i].prepare() }
+    try await startAgain(with: page)
     var known = try await known(on: page)
     try await announce()
     while true {
       try environment.control.check()
-      let next = page.next.map { NextPage($0) }
+      pages += 1
+      let isPause = page.next != nil && pages >= mostPages, next = isPause ? nil : page.next.map { NextPage($0) }
       do {
-        try await store(page, known: known, isLast: next == nil)
+        try await store(page, known: known, end: isPause ? .paused : next == nil ? .done : nil, in: context)
         guard let next else { return }
         if counter.isReported { record.report() }
         try await indexAhead(of: next, behind: page)
@@ -99,8 +108,19 @@ struct SyncDownRun {
         await next?.cancel()
         throw error
       }
+      try await startAgain(with: page)
       known = try await self.known(on: page)
     }
+  }
+
+  /// Pages of this run.
+  private var mostPages: Int { state.options.maxPages ?? target.longestRun ?? .max }
+
+  /// The target has begun its list again by itself.
+  private mutating func startAgain(with page: SyncDownPage) async throws {
+    guard page.notes?.startsAgain == true else { return }
+    counter.startAgain()
+    try await record.save(.pulled) { _, state in state.counts.forgetFetched() }
   }
 
   /// The server forgot the query's place: it is asked once more. A target in the order of modification goes on from what is
@@ -136,7 +156,7 @@ struct SyncDownRun {
   /// Builds indexes that a large first load put off while the next page is still on its way: towards the end, about one for each
   /// page to come. Where the network is what a sync waits for, its end need not wait for the indexes as well.
   private func indexAhead(of next: NextPage, behind page: SyncDownPage) async throws {
-    guard places.count == 1, let part = page.parts[0], part.count > 0 else { return }
+    guard places.count == 1, counter.total > 0, let part = page.parts[0], part.count > 0 else { return }
     let pagesLeft = max(1, (counter.total - counter.done + part.count - 1) / part.count), soup = places[0].soup
     guard pagesLeft <= part.indexCount, try await environment.store.read({ try $0.isLoading(soup: soup) }) else { return }
     while !next.hasEnded {
@@ -157,6 +177,7 @@ struct SyncDownRun {
       known.append(found)
       if places[place].isCounted, !target.announcesCandidates { counter.leaveOut(found.count) }
     }
+    if let notes = page.notes { counter.leaveOut(notes.left) }
     return known
   }
 
@@ -196,38 +217,58 @@ struct SyncDownRun {
   }
 
   /// Writes a page, the state and what goes with the end of a run in one transaction.
-  private mutating func store(_ page: SyncDownPage, known: [UnchangedRecordFilter.Found], isLast: Bool) async throws {
-    let latest = latestModification(of: page)
-    progress.stored(latestModification: isLast ? max(latest, newestChild) : latest, isLastPage: isLast)
+  private mutating func store(
+    _ page: SyncDownPage, known: [UnchangedRecordFilter.Found], end: PageStep.End?, in context: FetchContext
+  ) async throws {
+    let isLast = end == .done
+    if !target.keepsAccount {
+      let latest = latestModification(of: page)
+      progress.stored(latestModification: isLast ? max(latest, newestChild) : latest, isLastPage: isLast)
+    }
     for (i, part) in page.parts.enumerated() where places[i].isCounted {
       counter.advance((part?.count ?? 0) - known[i].count)
     }
-    // The end waits for what a resolver says, and for a look at what may have been made here.
-    let endsHere = isLast && state.options.resolver == nil && !mayMeetLostCreates
+    if end != nil { counter.end(isGuess: end == .done && target.keepsAccount) }
+    if page.notes?.isUnchanged == true, end == nil, pages % SyncDownRun.unchangedAtOnce != 0 { return }
+    // The end waits for what a resolver says, for a look at what may have been made here, and for what belongs to the rows.
+    let endsHere = state.options.resolver == nil && !mayMeetLostCreates && !target.hasAfterRows
     let step = PageStep(
-      page: page, places: places, known: known, progress: progress, counter: counter, isLast: endsHere,
-      uploadMark: uploadMark, now: environment.configuration.now())
+      page: page, pages: pages, places: places, known: known, progress: progress, counter: counter, end: endsHere ? end : nil,
+      keepsAccount: target.keepsAccount, uploadMark: uploadMark, now: environment.configuration.now())
     let done = try await record.save(.pulled) { transaction, state in try step.apply(&state, in: transaction) }
     progress = done.progress
     try await record.handle(done.conflicts)
-    if isLast, !endsHere {
+    if let end, !endsHere {
       if mayMeetLostCreates { try await LostCreates.settle(afterFilling: places.map(\.soup), record) }
-      try await finishEmpty()
+      if target.hasAfterRows { warnings += try await target.afterRows(in: context) }
+      try await finishEmpty(end)
     }
     if isLast, counter.isReported { record.report(status: .running, progress: counter.percent) }
   }
 
+  /// Pages that have not changed are noted together.
+  private static let unchangedAtOnce = 100
+
   /// Ends a run to which the target had nothing to say, or nothing more.
-  private mutating func finishEmpty() async throws {
-    progress.stored(latestModification: newestChild, isLastPage: true)
+  private mutating func finishEmpty(_ kind: PageStep.End = .done) async throws {
+    if !target.keepsAccount, kind == .done { progress.stored(latestModification: newestChild, isLastPage: true) }
+    counter.end(isGuess: kind == .done && target.keepsAccount)
     let end = PageStep(
-      page: SyncDownPage(parts: [], totalSize: 0), places: places, known: [], progress: progress, counter: counter,
-      isLast: true, uploadMark: uploadMark, now: environment.configuration.now())
+      page: SyncDownPage(parts: [], totalSize: 0), pages: pages, places: places, known: [], progress: progress,
+      counter: counter, end: kind, keepsAccount: target.keepsAccount, warnings: warnings, uploadMark: uploadMark,
+      now: environment.configuration.now())
     _ = try await record.save(.pulled) { transaction, state in try end.apply(&state, in: transaction) }
   }
 }
 
 extension FetchContext {
+  /// - Parameter state: Of the sync whose records are fetched.
+  mutating func take(_ state: SyncState) {
+    syncId = state.id
+    soup = state.soupName
+    memory = state.memory
+  }
+
   /// - Throws: `StoreError` `.noSuchSoup`.
   init(_ environment: RunEnvironment, places: [RecordPlace]) async throws {
     try await self.init(
@@ -245,6 +286,7 @@ extension FetchContext {
       }
     }
     self.init(client: client, store: store, plans: plans, control: control, configuration: configuration)
+    fields = places[0].fields
   }
 }
 

@@ -20,14 +20,17 @@ struct UnchangedRecordFilter: Sendable {
   let fields: TargetFields
   /// The first run brings everything, and everything counts.
   let isFirstRun: Bool
+  /// Every record is compared with its entry: stamps say nothing.
+  let comparesTexts: Bool
   private var echoes: [String: Int64] = [:]
 
-  init(store: Store, soup: String, syncId: Int64, fields: TargetFields, isFirstRun: Bool) {
+  init(store: Store, soup: String, syncId: Int64, fields: TargetFields, isFirstRun: Bool, comparesTexts: Bool) {
     self.store = store
     self.soup = soup
     self.syncId = syncId
     self.fields = fields
     self.isFirstRun = isFirstRun
+    self.comparesTexts = comparesTexts
   }
 
   /// Looks up what was uploaded since the last run. Call once, before the first page.
@@ -39,6 +42,7 @@ struct UnchangedRecordFilter: Sendable {
 
   func find(in page: ScannedPage, _ progress: SyncDownProgress) async throws -> Found {
     guard !isFirstRun else { return Found() }
+    if comparesTexts { return try await comparing(page) }
     var candidates: [Candidate] = []
     let known = PageStamps.Limit(progress.maxTimeStamp), looksAtAll = !echoes.isEmpty
     page.forEachRawText(extra: 0) { i, stamp in
@@ -63,6 +67,29 @@ struct UnchangedRecordFilter: Sendable {
       }
       return found
     }
+  }
+
+  /// Entries with local changes are unchanged where the server still has what they were made from.
+  private func comparing(_ page: ScannedPage) async throws -> Found {
+    let overlay = LocalField.overlay(syncId: syncId), soup = soup, idPath = fields.id, filter = self
+    return try await store.read { snapshot in
+      var found = Found()
+      let looker = try snapshot.storedTexts(in: soup, by: idPath, overlay: overlay, on: page)
+      for i in 0..<page.count {
+        if try looker.isStored(record: i) || filter.isBase(of: i, on: page, in: snapshot) { found.unchanged.insert(i) }
+      }
+      return found
+    }
+  }
+
+  private func isBase(of position: Int, on page: ScannedPage, in snapshot: StoreSnapshot) throws -> Bool {
+    guard let id = page.id(record: position) else { return false }
+    let ids = try snapshot.entryIds(in: soup, where: fields.id, equals: .text(id))
+    guard ids.count == 1, let entry = try snapshot.entry(ids[0], in: soup)?.object(), entry.hasFlag(LocalField.local),
+      let stored = try snapshot.base(of: ids[0], in: soup).flatMap({ try JSONValue(parsing: $0).objectValue }),
+      let base = RecordMerge.base(stored, fitting: entry, fields)
+    else { return false }
+    return RecordMerge(base: base, local: entry, server: try page.object(record: position), fields: fields).remoteChanges.isEmpty
   }
 
   // MARK: One record

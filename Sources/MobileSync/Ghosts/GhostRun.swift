@@ -11,6 +11,8 @@ struct GhostRun: Sendable {
   let configuration: SyncConfiguration
   let state: SyncState
   let target: any SyncDownTarget
+  /// See ``FetchContext/isForced``.
+  var isForced = false
   let onConflicts: @Sendable ([SyncConflict]) -> Void
 
   var places: [RecordPlace] { target.places(state.soupName) }
@@ -28,7 +30,7 @@ struct GhostRun: Sendable {
     let run = self, places = places
     let local = try await store.read { snapshot in try places.map { try run.cleanEntries(of: $0, snapshot) } }
     guard local.contains(where: { !$0.isEmpty }) else { return 0 }
-    let context = try await context(places)
+    let context = try await context(of: state, places)
     if let gone = try await goneByFeed(local[0].map(\.recordId), in: context) {
       return try await remove(local[0].filter { gone.contains($0.recordId) }, from: places[0])
     }
@@ -69,8 +71,12 @@ struct GhostRun: Sendable {
     }
   }
 
-  private func context(_ places: [RecordPlace]) async throws -> FetchContext {
-    try await FetchContext(client: client, store: store, control: control, configuration: configuration, places: places)
+  private func context(of state: SyncState, _ places: [RecordPlace]) async throws -> FetchContext {
+    var context = try await FetchContext(
+      client: client, store: store, control: control, configuration: configuration, places: places)
+    context.take(state)
+    context.isForced = isForced
+    return context
   }
 
   private func remove(_ ghosts: [OwnedEntry], from place: RecordPlace) async throws -> Int {
@@ -104,7 +110,7 @@ struct GhostRun: Sendable {
 
   /// A sync that brought some of the ghosts too.
   private struct Other: Sendable {
-    let id: Int64
+    let state: SyncState
     let target: any SyncDownTarget
     let places: [RecordPlace]
     /// Which of its places has the soup.
@@ -121,8 +127,8 @@ struct GhostRun: Sendable {
     for other in others {
       var asked = other.places.map { _ in [String]() }
       asked[other.position] = other.shared
-      let remote = try await remoteIds(of: other.target, among: asked, in: context(other.places))[other.position]
-      for id in other.shared where remote.contains(id) { heirs[id] = other.id }
+      let remote = try await remoteIds(of: other.target, among: asked, in: context(of: other.state, other.places))[other.position]
+      for id in other.shared where remote.contains(id) { heirs[id] = other.state.id }
     }
     return heirs
   }
@@ -140,7 +146,7 @@ struct GhostRun: Sendable {
       let path = places[position].fields.id
       let owned = try snapshot.externalIds(in: place.soup, path: path, ownedBy: id, dirty: false)
       let shared = owned.filter(ids.contains)
-      return shared.isEmpty ? nil : Other(id: id, target: target, places: places, position: position, shared: shared)
+      return shared.isEmpty ? nil : Other(state: state, target: target, places: places, position: position, shared: shared)
     }
   }
 

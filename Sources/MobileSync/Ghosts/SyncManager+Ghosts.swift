@@ -8,20 +8,21 @@ extension SyncManager {
   /// ``SyncState/ghostsCheckedUntil``.
   ///
   /// - Parameters:
+  ///   - force: Also when they are more than the target allows otherwise.
   ///   - onConflict: Told the entries with local changes whose record the server has deleted; with ``MergeMode/merge`` only.
   ///   - completion: Called once, from the run's task: the number of entries removed, or why it ended before.
   /// - Throws: ``SyncError`` `.managerStopped`, `.noSuchSync`, `.wrongSyncType`, `.alreadyRunning`.
   /// - Note: An entry belongs to the sync that wrote it last (`__sync_id__`), as in the model. One that another sync brought
   ///   too, and that the server still sends to that one, goes over to it instead of being removed.
   public func cleanResyncGhosts(
-    _ reference: SyncReference, onConflict: @escaping ConflictListener = { _ in },
+    _ reference: SyncReference, force: Bool = false, onConflict: @escaping ConflictListener = { _ in },
     completion: @escaping @Sendable (Result<Int, SyncError>) -> Void
   ) throws {
-    try cleanResyncGhosts(reference, RunControl(), onConflict: onConflict, completion: completion)
+    try cleanResyncGhosts(reference, RunControl(), force: force, onConflict: onConflict, completion: completion)
   }
 
   func cleanResyncGhosts(
-    _ reference: SyncReference, _ control: RunControl, onConflict: @escaping ConflictListener = { _ in },
+    _ reference: SyncReference, _ control: RunControl, force: Bool = false, onConflict: @escaping ConflictListener = { _ in },
     completion: @escaping @Sendable (Result<Int, SyncError>) -> Void
   ) throws {
     try checkAccepting()
@@ -39,7 +40,7 @@ extension SyncManager {
         try await self.waitTurn(ticket, control)
         let run = GhostRun(
           store: self.store, client: self.client, targets: self.targets, control: control, configuration: self.configuration,
-          state: state, target: target, onConflicts: { self.tell($0, onConflict) })
+          state: state, target: target, isForced: force, onConflicts: { self.tell($0, onConflict) })
         result = .success(try await run.perform())
       } catch {
         result = .failure(control.isStopping ? SyncError(.stopped, "the sync was stopped") : SyncError(wrapping: error))

@@ -21,6 +21,16 @@ final class RequestMeter: Sendable {
   func add(_ change: (inout Totals) -> Void) { state.withLock { change(&$0) } }
 }
 
+extension FetchContext {
+  /// Counts an exchange that did not go through ``client``.
+  package func count(bytes: Int) {
+    RequestMeter.current?.add { totals in
+      totals.requests += 1
+      totals.bytes += bytes
+    }
+  }
+}
+
 /// The client a run uses: passes everything on, counts it, and reads the server's clock off the answers.
 struct MeteredClient: RestClient {
   let client: any RestClient

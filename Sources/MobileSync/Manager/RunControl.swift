@@ -26,7 +26,7 @@ package final class RunControl: Sendable {
   }
 
   /// - Throws: `CancellationError` once the run is to end.
-  func check() throws {
+  package func check() throws {
     if isStopping || Task.isCancelled { throw CancellationError() }
   }
 

@@ -24,12 +24,14 @@ final class RunRecord {
   let environment: RunEnvironment
   /// The soups the run writes to.
   let soups: [String]
+  let mode: RunMode
   private(set) var lease: Lease
   private(set) var state: SyncState
 
-  init(environment: RunEnvironment, soups: [String], lease: Lease, state: SyncState) {
+  init(environment: RunEnvironment, soups: [String], lease: Lease, state: SyncState, mode: RunMode = .resume) {
     self.environment = environment
     self.soups = soups
+    self.mode = mode
     self.lease = lease
     self.state = state
   }
@@ -86,7 +88,15 @@ final class RunRecord {
   func end(_ error: any Error) async {
     let now = environment.configuration.now()
     var ended = counted()
-    if isStop(error) { ended.enter(.stopped, now: now) } else { ended.fail(SyncError(wrapping: error), now: now) }
+    if isStop(error) {
+      ended.enter(.stopped, now: now)
+    } else if let error = error as? RestError, let resumeAt = error.resumeAt {
+      ended.enter(.stopped, now: now)
+      ended.resumeAt = resumeAt
+      ended.warnings.append(error.message)
+    } else {
+      ended.fail(SyncError(wrapping: error), now: now)
+    }
     let final = ended, lease = lease, soups = soups
     state = final
     // The row belongs to the process that took the sync over.

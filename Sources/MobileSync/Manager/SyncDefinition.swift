@@ -62,9 +62,22 @@ extension SyncState {
     let checked = try SyncError.at(.key("options")) { () throws(SyncError) in try SyncOptions(checking: options) }
     let stored = try SyncError.at(.key("target")) { () throws(SyncError) in
       try targets.checkKeys(type, target)
-      return try type == .syncDown ? targets.down(target).json : Self.storedUp(target, checked, targets)
+      return try type == .syncDown ? Self.storedDown(target, checked, targets) : Self.storedUp(target, checked, targets)
     }
     self.init(type: type, name: name, target: stored, options: checked, soupName: soupName)
+  }
+
+  private static func storedDown(
+    _ target: JSONObject, _ options: SyncOptions, _ targets: TargetRegistry
+  ) throws(SyncError) -> JSONObject {
+    let target = try targets.down(target)
+    guard options.maxPages == nil || target.canPause else {
+      throw SyncError(
+        .invalidOptions,
+        "options: 'maxPages' cannot be kept by a target of type '\(target.json["type"]?.stringValue ?? "")': "
+          + "a later run cannot go on where one ended")
+    }
+    return target.json
   }
 
   private static func storedUp(

@@ -35,7 +35,10 @@ extension SyncManager {
     }
     guard restartStopped else { return [] }
     try recoverAbandoned()
-    return try store.readBlocking({ try SyncsSoup.all(.stopped, in: $0) }).compactMap { state -> Int64? in
+    let now = configuration.now()
+    // One that has had its pages waits to be asked for more, and a server that named a time is not asked before.
+    let stopped = try store.readBlocking({ try SyncsSoup.all(.stopped, in: $0) }).filter { !$0.hasMore && $0.resumeAt <= now }
+    return stopped.compactMap { state -> Int64? in
       do {
         return try reSync(.id(state.id), onUpdate: onUpdate).id
       } catch {

@@ -49,10 +49,10 @@ extension SyncManager {
     try reSync(reference, RunListeners(onUpdate, onConflict))
   }
 
-  func reSync(_ reference: SyncReference, _ listeners: RunListeners) throws -> SyncState {
+  func reSync(_ reference: SyncReference, _ listeners: RunListeners, mode: RunMode = .resume) throws -> SyncState {
     try checkAccepting()
     guard let found = try getSyncStatus(reference) else { throw SyncError.noSuchSync(reference) }
-    return try start(found.id, listeners) { stored in
+    return try start(found.id, listeners, mode) { stored in
       var state = stored
       state.totalSize = -1
       return state
@@ -75,14 +75,14 @@ extension SyncManager {
   }
 
   private func start(
-    _ id: Int64, _ listeners: RunListeners, from state: (SyncState) -> SyncState
+    _ id: Int64, _ listeners: RunListeners, _ mode: RunMode = .resume, from state: (SyncState) throws -> SyncState
   ) throws -> SyncState {
     let control = listeners.control
     try reserve(id, control)
     do {
       let start = try store.writeBlocking(.synced) { transaction in
         guard let stored = try SyncsSoup.find(.id(id), in: transaction) else { throw SyncError.noSuchSync(.id(id)) }
-        return try enter(state(stored), in: transaction)
+        return try enter(state(mode.beginning(stored, in: transaction)), in: transaction, mode)
       }
       return begin(start, control, listeners)
     } catch {
@@ -107,6 +107,7 @@ extension SyncManager {
     let lease: Lease
     /// The run before reached its end, or there was none.
     let previousRunEnded: Bool
+    var mode = RunMode.resume
   }
 
   private func createAndStart(_ state: SyncState, _ listeners: RunListeners) throws -> SyncState {
@@ -128,7 +129,7 @@ extension SyncManager {
     }
   }
 
-  private func enter(_ stored: SyncState, in transaction: StoreTransaction) throws -> Start {
+  private func enter(_ stored: SyncState, in transaction: StoreTransaction, _ mode: RunMode = .resume) throws -> Start {
     let now = configuration.now()
     let lease = try leases.acquire(stored.id, now: now, duration: configuration.leaseMs, in: transaction)
     let ended = stored.status == .done || stored.status == .new
@@ -139,7 +140,8 @@ extension SyncManager {
     state.status = .new
     state.enter(.running, now: now)
     try SyncsSoup.save(state, in: transaction)
-    return Start(state: state, lease: lease, previousRunEnded: ended)
+    let hasNothing = mode == .more && ended && stored.status == .done
+    return Start(state: state, lease: lease, previousRunEnded: ended, mode: hasNothing ? .nothing : mode)
   }
 
   /// From here on ``stop()`` knows of the run, and ``shutdown()`` waits for it.
@@ -244,7 +246,7 @@ extension SyncManager {
   private func run(
     _ start: Start, _ environment: RunEnvironment, _ soups: [String], _ ticket: SoupTurns.Ticket
   ) async {
-    let record = RunRecord(environment: environment, soups: soups, lease: start.lease, state: start.state)
+    let record = RunRecord(environment: environment, soups: soups, lease: start.lease, state: start.state, mode: start.mode)
     do {
       try await waitTurn(ticket, environment.control)
       shared.withLock { _ = $0.queued.remove(start.state.id) }

@@ -14,6 +14,6 @@ extension SyncManager {
     let ended = ids.compactMap { try? SyncsSoup.find(.id($0), in: transaction) }.filter(\.status.isTerminal)
     let oldest = ended.sorted { ($0.endTime, $0.id) < ($1.endTime, $1.id) }.prefix(ids.count - most)
     let idle = oldest.filter { (try? checkNotRunning($0.id, now: now, transaction)) != nil }
-    try transaction.remove(idle.map(\.id), from: SyncsSoup.name)
+    try SyncsSoup.remove(idle.map(\.id), in: transaction)
   }
 }

@@ -176,7 +176,7 @@ public final class SyncManager: Sendable {
     try store.writeBlocking(.synced) { transaction in
       guard let state = try SyncsSoup.find(reference, in: transaction) else { return }
       try checkNotRunning(state.id, now: now, transaction)
-      try transaction.remove([state.id], from: SyncsSoup.name)
+      try SyncsSoup.remove([state.id], in: transaction)
     }
   }
 }

@@ -45,6 +45,12 @@ enum SyncsSoup {
     state.id = try transaction.create(row, in: name)
   }
 
+  /// Removes syncs with what they keep of their pages.
+  static func remove(_ ids: [Int64], in transaction: StoreTransaction) throws {
+    try transaction.remove(ids, from: name)
+    for id in ids { try transaction.forgetSyncPages(of: id) }
+  }
+
   /// - Throws: ``SyncError`` `.noSuchSync`: the row was deleted meanwhile.
   static func save(_ state: SyncState, in transaction: StoreTransaction) throws {
     guard try transaction.replace(state.id, with: state.json, in: name) else {

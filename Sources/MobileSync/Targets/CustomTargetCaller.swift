@@ -64,6 +64,8 @@ public struct CustomTargetCall: Sendable {
     case continueFetch
     /// The ids that the server would send now. Argument: `localIds`, the candidates.
     case remoteIds
+    /// Computes members of records. Argument: `records`; the implementation is a function, named `module.name`.
+    case transform
 
     /// Which of the functions of uploads there are; what is missing is done by the host's service. No arguments.
     case functions
@@ -91,7 +93,8 @@ public struct CustomTargetCall: Sendable {
 
 /// Runs the functions of custom targets. Any thread; each call is waited for, and cancelled when its sync is.
 public protocol CustomTargetRunner: Sendable {
-  /// - Returns: JSON text of an object. Of a fetch: `records`, an array of objects, left out when there is nothing more;
+  /// - Returns: JSON text of an object. Of a transformation: `records`, for each one an object with `record`, null to leave it
+  ///   out, or with `error`, a text. Of a fetch: `records`, an array of objects, left out when there is nothing more;
   ///   `totalSize`, of all pages, when it is known; `more`, anything but null and false when another page follows. Of
   ///   `remoteIds`: `ids`. Of `functions`: `functions`, their names. Of `createOnServer`: `id`, null when it was refused, and
   ///   then `reason`, a text. Of an update or a delete: `status`, as of HTTP, and `reason`. Of a create or an update that was

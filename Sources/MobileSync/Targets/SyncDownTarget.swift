@@ -21,6 +21,15 @@ package protocol SyncDownTarget: Sendable {
   var isLimited: Bool { get }
   /// There can be ghosts among its records.
   var hasGhosts: Bool { get }
+  /// It keeps its own account of the list, in the notes of its pages: the stamps of records play no part, and what is stored
+  /// already is told by comparing.
+  var keepsAccount: Bool { get }
+  /// A run may end before the list does, and a later one go on there.
+  var canPause: Bool { get }
+  /// Pages of one run, where the sync's options say nothing; nil for no limit.
+  var longestRun: Int? { get }
+  /// Something is fetched after the rows; see ``afterRows(in:)``.
+  var hasAfterRows: Bool { get }
 
   /// The server's record of deletions, where it tells of every ghost there can be; nil otherwise.
   var deletions: (any DeletionFeed)? { get }
@@ -36,6 +45,11 @@ package protocol SyncDownTarget: Sendable {
   /// - Throws: `RestError`, ``SyncError``.
   func start(since: Int64, in context: FetchContext) async throws -> SyncDownPage?
 
+  /// Fetches what belongs to the rows, once they are stored.
+  /// - Returns: What people should know of it.
+  /// - Throws: `CancellationError`; nothing else ends the run.
+  func afterRows(in context: FetchContext) async throws -> [String]
+
   /// Ids that the server would send now, for finding ghosts: one set for each place.
   /// - Parameter localIds: The candidates, by place; a target may restrict its question to them.
   func remoteIds(among localIds: [[String]], in context: FetchContext) async throws -> [Set<String>]
@@ -47,9 +61,14 @@ extension SyncDownTarget {
   package var announcesCandidates: Bool { false }
   package var isLimited: Bool { false }
   package var hasGhosts: Bool { true }
+  package var keepsAccount: Bool { false }
+  package var canPause: Bool { keepsAccount || isSortedByModification }
+  package var longestRun: Int? { nil }
+  package var hasAfterRows: Bool { false }
   package var deletions: (any DeletionFeed)? { nil }
 
   package func places(_ soupName: String) -> [RecordPlace] { [RecordPlace(soup: soupName, fields: fields)] }
+  package func afterRows(in context: FetchContext) async throws -> [String] { [] }
 }
 
 /// A soup that a target fills.
@@ -79,6 +98,15 @@ package struct FetchContext: Sendable {
   package let control: RunControl
   package let configuration: SyncConfiguration
   package let firstAnswer = FirstAnswer()
+  /// Whose records are fetched.
+  package var syncId: Int64 = 0
+  package var soup = ""
+  package var fields: TargetFields?
+  /// Ghosts go even when they are more than the target allows.
+  package var isForced = false
+  package var mode = RunMode.resume
+  /// What the target remembers of earlier runs.
+  package var memory = JSONObject()
 
   /// The first place's.
   package var plan: PagePlan { plans[0] }
@@ -93,12 +121,14 @@ package struct SyncDownPage: Sendable {
   package let parts: [ScannedPage?]
   /// For each record of the second place, the position of its parent on this page.
   package var parents: [Int] = []
-  /// Of the whole answer, as far as it is known by now.
+  /// Of the whole answer, as far as it is known by now; -1 for unknown.
   package var totalSize: Int
   /// The server's clock when it looked at its data at the latest possible, ms since 1970 UTC.
   package var serverTime: Int64?
   /// nil on the last page.
   package var next: Next?
+  /// Of a target that keeps its own account.
+  package var notes: PageNotes?
 
   package init(
     parts: [ScannedPage?], parents: [Int] = [], totalSize: Int, serverTime: Int64? = nil, next: Next? = nil

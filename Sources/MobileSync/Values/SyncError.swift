@@ -29,6 +29,8 @@ public struct SyncError: Error, Sendable {
     case conflictUnresolved
     /// The server's answer has not the shape that was asked for.
     case unexpectedAnswer
+    /// More records would be removed as ghosts than the target allows without being told so.
+    case tooManyGhosts
     /// Another process runs this sync.
     case runningElsewhere
     /// Stopped or cancelled before the end: the error of calls that have no sync state to say so.

@@ -21,6 +21,11 @@ public struct SyncOptions: Sendable, Equatable {
   public var fieldlist: [String]?
   /// Decides conflicts, by its name: registered with the manager, or a function of a script. With ``MergeMode/merge`` only.
   public var resolver: String?
+  /// Pages of one run of a sync down; it then ends STOPPED, and ``SyncManager/more(_:onConflict:onUpdate:)`` goes on. nil: as
+  /// many as the target allows.
+  public var maxPages: Int?
+  /// Milliseconds before progress is shown to people; nil for the default.
+  public var graceMs: Int?
 
   public init(mergeMode: MergeMode = .overwrite, fieldlist: [String]? = nil, resolver: String? = nil) {
     self.mergeMode = mergeMode
@@ -28,7 +33,7 @@ public struct SyncOptions: Sendable, Equatable {
     self.resolver = resolver
   }
 
-  package static let keys = KnownKeys(["mergeMode", "fieldlist", "resolver"])
+  package static let keys = KnownKeys(["mergeMode", "fieldlist", "resolver", "maxPages", "graceMs"])
 
   /// Options as a script or a file gives them: a key that is not known is an error, since what it was meant to say would not be
   /// done.
@@ -57,9 +62,19 @@ public struct SyncOptions: Sendable, Equatable {
     fieldlist = try SyncOptions.fieldlist(json["fieldlist"]) {
       SyncError(.invalidOptions, "options: fieldlist " + $0).at(.key("fieldlist"))
     }
+    maxPages = try SyncOptions.count(json, "maxPages", from: 1)
+    graceMs = try SyncOptions.count(json, "graceMs", from: 0)
     if let name = json["resolver"], !name.isNull {
       resolver = try SyncError.at(.key("resolver")) { () throws(SyncError) in try SyncOptions.resolver(name, mergeMode) }
     }
+  }
+
+  private static func count(_ json: JSONObject, _ key: String, from least: Int64) throws(SyncError) -> Int? {
+    guard let value = json[key], !value.isNull else { return nil }
+    guard let count = value.integerValue, (least...1_000_000_000).contains(count) else {
+      throw SyncError(.invalidOptions, "options: '\(key)' must be an integer from \(least) on, got \(value.text)").at(.key(key))
+    }
+    return Int(count)
   }
 
   private static func resolver(_ json: JSONValue, _ mergeMode: MergeMode) throws(SyncError) -> String {
@@ -99,6 +114,8 @@ public struct SyncOptions: Sendable, Equatable {
     if let fieldlist { json["fieldlist"] = .array(fieldlist.map { .string($0) }) }
     json["mergeMode"] = .string(mergeMode.rawValue)
     if let resolver { json["resolver"] = .string(resolver) }
+    if let maxPages { json["maxPages"] = .integer(Int64(maxPages)) }
+    if let graceMs { json["graceMs"] = .integer(Int64(graceMs)) }
     return json
   }
 }

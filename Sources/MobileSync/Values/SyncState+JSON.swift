@@ -4,10 +4,13 @@ extension SyncState {
   /// The state as scripts see it: its id and its name stand there by the names that calls take, too.
   public var scriptJSON: JSONObject {
     var json = json
+    json[SyncState.memoryKey] = nil
     json["syncId"] = .integer(id)
     if let name { json["syncName"] = .string(name) }
     return json
   }
+
+  private static let memoryKey = "targetMemory"
 
   /// The state as its row stores it.
   public var json: JSONObject {
@@ -30,6 +33,11 @@ extension SyncState {
     json["coveredTimeStamp"] = .integer(coveredTimeStamp)
     json["ghostsCheckedUntil"] = .integer(ghostsCheckedUntil)
     json["inDoubtUntil"] = .integer(inDoubtUntil)
+    json["hasMore"] = .bool(hasMore)
+    json["incomplete"] = .bool(isIncomplete)
+    json["resumeAt"] = .integer(resumeAt)
+    json["connection"] = connection.map { .string($0) }
+    if !memory.isEmpty { json[SyncState.memoryKey] = .object(memory) }
     return json
   }
 
@@ -52,6 +60,9 @@ extension SyncState {
     readNumbers(json)
     error = json["error"]?.stringValue ?? ""
     limitInfo = json["limitInfo"]?.stringValue ?? ""
+    hasMore = json["hasMore"]?.boolValue ?? false
+    isIncomplete = json["incomplete"]?.boolValue ?? false
+    memory = json[SyncState.memoryKey]?.objectValue ?? [:]
     warnings = (json["warnings"]?.arrayValue ?? []).compactMap(\.stringValue)
   }
 
@@ -63,6 +74,7 @@ extension SyncState {
     coveredTimeStamp = number("coveredTimeStamp", TimeStamp.never)
     ghostsCheckedUntil = number("ghostsCheckedUntil", TimeStamp.never)
     inDoubtUntil = number("inDoubtUntil", 0)
+    resumeAt = number("resumeAt", 0)
     startTime = number("startTime", 0)
     endTime = number("endTime", 0)
     for field in SyncCounts.fields { counts[keyPath: field.path] = Int(clamping: number(field.name, 0)) }

@@ -62,6 +62,18 @@ public struct SyncState: Sendable, Equatable {
   public internal(set) var inDoubtUntil: Int64 = 0
   /// What about this sync is known to surprise, in sentences for people; about the last run. Empty when there is nothing.
   public internal(set) var warnings: [String] = []
+  /// The last run ended at its limit of pages, and the list goes on: ``SyncManager/more(_:onConflict:onUpdate:)`` brings the
+  /// rest.
+  public internal(set) var hasMore = false
+  /// The last run has read a list in which records moved meanwhile: some may be missing until the next run.
+  public internal(set) var isIncomplete = false
+  /// Before that the server answers nothing more, ms since 1970 UTC; 0 when it has not said so.
+  public internal(set) var resumeAt: Int64 = 0
+  /// What the target keeps between runs, such as where a walk stands. Not for scripts.
+  var memory = JSONObject()
+  /// The named server that the sync talks to; nil for the org.
+  public var connection: String? { target["connection"]?.stringValue }
+
   /// RUNNING, and waiting for other syncs of its soups. Not stored.
   public internal(set) var isQueued = false
 
@@ -87,6 +99,9 @@ public struct SyncState: Sendable, Equatable {
       progress = 0
       counts = SyncCounts()
       inDoubtUntil = 0
+      resumeAt = 0
+      hasMore = false
+      isIncomplete = false
       warnings = []
     }
     if self.status == .running, status.isTerminal { endTime = now }
@@ -116,6 +131,12 @@ public struct SyncCounts: Sendable, Equatable {
   public internal(set) var succeeded = 0
   /// Uploads the server refused; the records have `__last_error__`.
   public internal(set) var failed = 0
+  /// Entries that went because the server has deleted their record, or because it is no longer wanted.
+  public internal(set) var removed = 0
+  /// Items of the server that could not be used; the first ones are named in ``SyncState/warnings``.
+  public internal(set) var flagged = 0
+  /// Pages that were read, those that had not changed included.
+  public internal(set) var pages = 0
   /// Creates whose outcome is unknown: their answers were lost, and look-ups did not settle them.
   public internal(set) var inDoubt = 0
   /// Requests sent for this run, repeated ones not counted.
@@ -131,11 +152,13 @@ public struct SyncCounts: Sendable, Equatable {
     stored = 0
     skipped = 0
     conflicting = 0
+    flagged = 0
   }
 
   static let fields: [(name: String, path: WritableKeyPath<SyncCounts, Int> & Sendable)] = [
     ("fetched", \.fetched), ("stored", \.stored), ("skipped", \.skipped), ("conflicting", \.conflicting), ("merged", \.merged),
-    ("succeeded", \.succeeded), ("failed", \.failed), ("inDoubt", \.inDoubt), ("requests", \.requests),
+    ("removed", \.removed), ("flagged", \.flagged), ("pages", \.pages), ("succeeded", \.succeeded), ("failed", \.failed),
+    ("inDoubt", \.inDoubt), ("requests", \.requests),
     ("retries", \.retries), ("bytes", \.bytes),
   ]
 }

@@ -155,6 +155,21 @@ public final class RestConnection: Sendable {
     }
   }
 
+  /// Tells accounts and their secrets apart without saying anything of them.
+  package func accountMark(salt: String) async throws(RestError) -> String {
+    String(SHA2.hex(salt + (try await authorization.headers().account)).prefix(16))
+  }
+
+  /// Waits, by the clock of the connection's own pauses.
+  /// - Throws: ``RestError`` `.cancelled`.
+  package func wait(seconds: Double) async throws(RestError) {
+    do {
+      try await environment.retry.sleep(seconds)
+    } catch {
+      throw .cancelled(outcome: .notSent)
+    }
+  }
+
   /// Waits for the validations that are under way.
   package func backgroundEnded() async {
     for task in background.withLock({ Array($0.tasks.values) }) { await task.value }

@@ -27,12 +27,19 @@ public final class RestConnections: Sendable {
   public var names: [String] { settings.map(\.name) }
 
   /// - Parameter name: Compared without regard to letter case.
+  public func knows(_ name: String) -> Bool { settings.contains { $0.name.equalsIgnoringCase(name) } }
+
+  /// Says that there is no such connection, and which one may be meant.
+  package func unknown(_ name: String) -> String {
+    let hint = settings.isEmpty ? "; there are none: describe it in connections.json" : NearestName.hint(for: name, among: names)
+    return "connection '\(name)' is not known\(hint)"
+  }
+
+  /// - Parameter name: Compared without regard to letter case.
   /// - Throws: ``Problem`` for an unknown name or an unusable `caFile`; ``RestError`` `.shutDown`.
   public func connection(named name: String) throws -> RestConnection {
     guard let found = settings.first(where: { $0.name.equalsIgnoringCase(name) }) else {
-      let hint =
-        settings.isEmpty ? "; there are none: describe it in connections.json" : NearestName.hint(for: name, among: names)
-      throw Problem(description: "connection '\(name)' is not known\(hint)")
+      throw Problem(description: unknown(name))
     }
     return try state.withLock { state in
       guard !state.isClosed else { throw RestError.shutDown(outcome: .notSent) }

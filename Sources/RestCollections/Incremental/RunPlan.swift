@@ -61,7 +61,7 @@ struct RunPlan: Sendable, Equatable {
     return url.origin == URIReference(answer.url).origin ? url.withoutFragment.text : nil
   }
 
-  private init(scope: FirstRequest.Scope, removesUnseen: Bool) {
+  init(scope: FirstRequest.Scope, removesUnseen: Bool = false) {
     self.scope = scope
     self.removesUnseen = removesUnseen
   }

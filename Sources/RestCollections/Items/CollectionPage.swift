@@ -24,7 +24,7 @@ struct CollectionPage: Sendable {
   var isPending = false
   /// Where the array of items lies in the body; nil when there is none.
   var array: Range<Int>?
-  /// Every element is stored as it is.
+  /// Every element is stored as it is, but for numeric ids.
   var isUntouched = false
 
   /// A record to be stored.
@@ -34,7 +34,9 @@ struct CollectionPage: Sendable {
     let date: ServerDate?
     /// The object in the body.
     let place: Range<Int>
-    /// The object as it is to be stored, when that differs from the body.
+    /// Where a numeric id lies in the body: it is stored as text.
+    var numericId: Range<Int>?
+    /// The object as it is to be stored, when more than that differs from the body.
     let edited: [UInt8]?
   }
 
@@ -55,14 +57,46 @@ struct CollectionPage: Sendable {
 
   /// - Parameter body: The one that the page was read from.
   func records(in body: UnsafeRawBufferPointer) -> RecordArray {
-    if isUntouched, let array { return .slice(array) }
+    if isUntouched, let array { return untouched(array, in: body) }
     var out: [UInt8] = [UInt8(ascii: "[")]
-    out.reserveCapacity(items.reduce(2) { $0 + ($1.edited?.count ?? $1.place.count) + 1 })
+    out.reserveCapacity(items.reduce(2) { $0 + ($1.edited?.count ?? $1.place.count) + 3 })
     for (i, item) in items.enumerated() {
       if i > 0 { out.append(UInt8(ascii: ",")) }
-      out.append(contentsOf: item.edited ?? Array(body[item.place]))
+      if let edited = item.edited {
+        out.append(contentsOf: edited)
+      } else {
+        out.append(body, item.place, quoting: item.numericId)
+      }
     }
     out.append(UInt8(ascii: "]"))
     return .text(out)
+  }
+
+  /// The whole array in as few pieces as there are numeric ids.
+  private func untouched(_ array: Range<Int>, in body: UnsafeRawBufferPointer) -> RecordArray {
+    guard items.contains(where: { $0.numericId != nil }) else { return .slice(array) }
+    var out: [UInt8] = [], position = array.lowerBound
+    out.reserveCapacity(array.count + 2 * items.count)
+    for item in items {
+      guard let id = item.numericId else { continue }
+      out.append(body, position..<id.upperBound, quoting: id)
+      position = id.upperBound
+    }
+    out.append(body, position..<array.upperBound)
+    return .text(out)
+  }
+}
+
+extension [UInt8] {
+  /// - Parameter quoted: A part of the range that becomes a string; it holds nothing to be escaped.
+  mutating func append(_ bytes: UnsafeRawBufferPointer, _ range: Range<Int>, quoting quoted: Range<Int>? = nil) {
+    guard let quoted, range.lowerBound <= quoted.lowerBound, quoted.upperBound <= range.upperBound else {
+      return append(contentsOf: UnsafeRawBufferPointer(rebasing: bytes[range]))
+    }
+    append(contentsOf: UnsafeRawBufferPointer(rebasing: bytes[range.lowerBound..<quoted.lowerBound]))
+    append(UInt8(ascii: "\""))
+    append(contentsOf: UnsafeRawBufferPointer(rebasing: bytes[quoted]))
+    append(UInt8(ascii: "\""))
+    append(contentsOf: UnsafeRawBufferPointer(rebasing: bytes[quoted.upperBound..<range.upperBound]))
   }
 }

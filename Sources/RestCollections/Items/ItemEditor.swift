@@ -35,7 +35,10 @@ struct ItemEditor: Sendable {
   var changesNothing: Bool { omitted.isEmpty && map.isEmpty }
 
   /// The item as it is to be stored; nil when nothing changes.
-  func edited(_ item: ScannedValue, in bytes: UnsafeRawBufferPointer) throws(ScanError) -> [UInt8]? {
+  /// - Parameter id: Where a numeric id lies, which becomes text.
+  func edited(
+    _ item: ScannedValue, quoting id: Range<Int>?, in bytes: UnsafeRawBufferPointer
+  ) throws(ScanError) -> [UInt8]? {
     var added: [(name: [UInt8], text: [UInt8])] = [], replaced: [Node] = []
     for mapping in map {
       var text: [UInt8] = []
@@ -48,7 +51,7 @@ struct ItemEditor: Sendable {
     out.reserveCapacity(item.count + 64)
     var isChanged = !added.isEmpty
     out.append(UInt8(ascii: "{"))
-    try copyMembers(of: item, without: omitted + replaced, in: bytes, to: &out, &isChanged)
+    try copyMembers(of: item, without: omitted + replaced, quoting: id, in: bytes, to: &out, &isChanged)
     guard isChanged else { return nil }
     for member in added {
       if out.count > 1 { out.append(UInt8(ascii: ",")) }
@@ -61,8 +64,8 @@ struct ItemEditor: Sendable {
   }
 
   private func copyMembers(
-    of object: ScannedValue, without nodes: [Node], in bytes: UnsafeRawBufferPointer, to out: inout [UInt8],
-    _ isChanged: inout Bool
+    of object: ScannedValue, without nodes: [Node], quoting id: Range<Int>?, in bytes: UnsafeRawBufferPointer,
+    to out: inout [UInt8], _ isChanged: inout Bool
   ) throws(ScanError) {
     var isFirst = true
     try object.forEachMember(in: bytes) { (key, start, value) throws(ScanError) in
@@ -74,12 +77,12 @@ struct ItemEditor: Sendable {
       if !isFirst { out.append(UInt8(ascii: ",")) }
       isFirst = false
       guard let node, value.kind == .object else {
-        out.append(contentsOf: bytes[start..<value.end])
+        out.append(bytes, start..<value.end, quoting: id)
         return
       }
       out.append(contentsOf: bytes[start..<value.start])
       out.append(UInt8(ascii: "{"))
-      try copyMembers(of: value, without: node.children, in: bytes, to: &out, &isChanged)
+      try copyMembers(of: value, without: node.children, quoting: id, in: bytes, to: &out, &isChanged)
       out.append(UInt8(ascii: "}"))
     }
   }

@@ -76,7 +76,7 @@ struct ItemReader: Sendable {
     }
     let after = try value(.after)
     if after.kind != .missing { page.facts.after = FactValue(after, in: bytes) }
-    let id = ItemReader.id(try value(.id), bytes)
+    let idValue = try value(.id), id = ItemReader.id(idValue, bytes)
     if rules.deletion.path != nil, try isMarked(element, scanner, bytes) {
       return try readMark(element, id, scanner, bytes, into: &page)
     }
@@ -98,8 +98,10 @@ struct ItemReader: Sendable {
       page.isUntouched = false
       return
     }
-    let edited = editor.changesNothing ? nil : try editor.edited(item, in: bytes)
-    page.items.append(CollectionPage.PageItem(id: id, date: date, place: item.start..<item.end, edited: edited))
+    let numericId = idValue.kind == .number ? idValue.start..<idValue.end : nil
+    let edited = editor.changesNothing ? nil : try editor.edited(item, quoting: numericId, in: bytes)
+    page.items.append(
+      CollectionPage.PageItem(id: id, date: date, place: item.start..<item.end, numericId: numericId, edited: edited))
   }
 
   /// A mark of deletion needs an id and nothing else.
@@ -139,12 +141,14 @@ struct ItemReader: Sendable {
   private func isMarked(
     _ element: Element, _ scanner: RecordScanner, _ bytes: UnsafeRawBufferPointer
   ) throws(ScanError) -> Bool {
-    if isMark(try value(Field.deletedInElement.rawValue, element, scanner, bytes), bytes) { return true }
-    return isMark(try value(Field.deletedInItem.rawValue, element, scanner, bytes), bytes)
+    for field in [Field.deletedInElement, .deletedInItem] {
+      if ItemReader.isMark(try value(field.rawValue, element, scanner, bytes), rules.deletion, bytes) { return true }
+    }
+    return false
   }
 
-  private func isMark(_ value: ScannedValue, _ bytes: UnsafeRawBufferPointer) -> Bool {
-    if let values = rules.deletion.values { return ItemReader.equals(value, oneOf: values, bytes) }
+  static func isMark(_ value: ScannedValue, _ deletion: ItemRules.Deletion, _ bytes: UnsafeRawBufferPointer) -> Bool {
+    if let values = deletion.values { return equals(value, oneOf: values, bytes) }
     return value.kind != .missing && value.kind != .null && value.kind != .false
   }
 

@@ -199,7 +199,8 @@ extension CollectionPage {
     array = array.map { $0.lowerBound + count..<$0.upperBound + count }
     items = items.map { item in
       PageItem(
-        id: item.id, date: item.date, place: item.place.lowerBound + count..<item.place.upperBound + count, edited: item.edited)
+        id: item.id, date: item.date, place: item.place.lowerBound + count..<item.place.upperBound + count,
+        numericId: item.numericId.map { $0.lowerBound + count..<$0.upperBound + count }, edited: item.edited)
     }
   }
 }

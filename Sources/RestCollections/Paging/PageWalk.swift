@@ -88,7 +88,7 @@ struct PageWalk: Sendable {
   }
 
   /// What to do after a 304: the page is the same as in the last run, and where it led is known.
-  mutating func acceptUnchanged(_ known: PageValidators.Page) -> Step {
+  mutating func acceptUnchanged(_ known: PageValidator) -> Step {
     pagesOfThisRun += 1
     state.noteUnchanged(items: known.items)
     guard let next = known.next, let position = target.paging.position(ofURL: next, base: first.base) else {

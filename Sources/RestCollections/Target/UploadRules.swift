@@ -6,7 +6,9 @@ struct UploadRules: Sendable, Equatable {
   let create: UploadOperation?
   let update: UploadOperation?
   let delete: UploadOperation?
-  let hasRead: Bool
+  /// The GET of one record.
+  let read: RecordRead?
+  var hasRead: Bool { read != nil }
 
   private enum Precondition: String, CaseIterable { case ifMatch, ifUnmodifiedSince, check, none }
 
@@ -22,26 +24,18 @@ struct UploadRules: Sendable, Equatable {
     create = try UploadOperation("create", reader)
     update = try UploadOperation("update", reader)
     delete = try UploadOperation("delete", reader)
-    hasRead = try UploadRules.checkRead(reader)
+    read = try RecordRead(reader)
     if reader.has("connection") { _ = try RestTarget.connectionName("connection", reader) }
     _ = try reader.path("itemPath")
     _ = try reader.nonEmptyText("wrap")
     _ = try reader.flag("nullOnMissing")
     let precondition = try reader.choice("precondition", of: Precondition.self)
-    if precondition == .check, !hasRead { throw reader.error("precondition", "cannot be 'check' without 'read'") }
+    if precondition == .check, read == nil { throw reader.error("precondition", "cannot be 'check' without 'read'") }
     try UploadRules.checkTag(reader)
     _ = try reader.flag("weakTags")
     _ = try reader.count("maxRecreate")
     _ = try reader.count("pauseMs")
     for pair in try reader.pairs("dependsOn") ?? [] { _ = try reader.path(pair.name, "dependsOn") }
-  }
-
-  private static func checkRead(_ reader: TargetReader) throws(RestTargetError) -> Bool {
-    guard let read = try reader.inside("read", known: ["url", "params", "headers", "itemPath"]) else { return false }
-    _ = try read.required("url", read.template("url"))
-    try UploadOperation.checkTexts(read)
-    _ = try read.path("itemPath")
-    return true
   }
 
   private static func checkTag(_ reader: TargetReader) throws(RestTargetError) {

@@ -5,12 +5,21 @@ import SmartStore
 
 /// Queries as pages, for every target that asks with SOQL.
 enum QueryPages {
+  private static let nextKey = "nextRecordsUrl"
+
+  /// The page behind the last one of a run that ended before its list; nil when this run is no continuation.
+  static func continued(in context: FetchContext) async throws -> SyncDownPage? {
+    guard context.mode == .more, let url = context.memory[nextKey]?.stringValue else { return nil }
+    return try await first(context.client.requests.queryMore(url), in: context, isKept: true)
+  }
+
   /// The most ids that go into one `IN` list: a URL has a limited length.
   static let idsAtOnce = 500
 
   /// The first page of a query; it leads to the others.
+  /// - Parameter isKept: Each page says where the next one is, for a later run that goes on there.
   static func first(
-    _ request: RestRequest, in context: FetchContext, trail: PageTrail = PageTrail()
+    _ request: RestRequest, in context: FetchContext, trail: PageTrail = PageTrail(), isKept: Bool = false
   ) async throws -> SyncDownPage {
     let answer = try await context.send(request)
     let records = try context.plan.scan(answer.response)
@@ -21,7 +30,14 @@ enum QueryPages {
     if let url = records.envelope(1)?.stringValue {
       var trail = trail
       try trail.follow(url)
-      page.next = { [trail] in try await first(context.client.requests.queryMore(url), in: context, trail: trail) }
+      page.next = { [trail] in
+        try await first(context.client.requests.queryMore(url), in: context, trail: trail, isKept: isKept)
+      }
+    }
+    if isKept {
+      var notes = PageNotes()
+      notes.memory = records.envelope(1)?.stringValue.map { [nextKey: .string($0)] } ?? [:]
+      page.notes = notes
     }
     return page
   }

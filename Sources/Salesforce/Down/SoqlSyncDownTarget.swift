@@ -83,10 +83,12 @@ struct SoqlSyncDownTarget: SyncDownTarget {
   // MARK: Fetching
 
   var isLimited: Bool { SOQLQuery(query).isLimited }
+  var canPause: Bool { true }
 
   func start(since: Int64, in context: FetchContext) async throws -> SyncDownPage? {
-    try await QueryPages.first(
-      context.client.requests.query(soql: query(since: since), batchSize: maxBatchSize), in: context)
+    if let page = try await QueryPages.continued(in: context) { return page }
+    return try await QueryPages.first(
+      context.client.requests.query(soql: query(since: since), batchSize: maxBatchSize), in: context, isKept: true)
   }
 
   func remoteIds(among localIds: [[String]], in context: FetchContext) async throws -> [Set<String>] {

@@ -3,7 +3,7 @@ import Database
 /// The tables every store has beside those of its soups, and how older files are brought up to date.
 enum Schema {
   /// `PRAGMA user_version` of the files this build writes.
-  static let version: Int64 = 3
+  static let version: Int64 = 4
 
   /// Looks before anything is changed whether the file is one this build may write to. An empty one is.
   static func check(_ connection: Connection, path: String) throws {
@@ -99,6 +99,10 @@ enum Schema {
     ALTER TABLE outbox ADD COLUMN sent TEXT;
     CREATE INDEX outbox_creates ON outbox (soup) WHERE operation = 'create';
     CREATE TABLE outbox_arrivals (soup INTEGER NOT NULL, entry INTEGER NOT NULL, PRIMARY KEY (soup, entry)) WITHOUT ROWID;
+    """,
+    """
+    CREATE TABLE sync_pages (sync INTEGER NOT NULL, page TEXT NOT NULL, value TEXT NOT NULL, PRIMARY KEY (sync, page))
+      WITHOUT ROWID;
     """,
   ]
 }

@@ -1,0 +1,60 @@
+import JSON
+import SmartStore
+
+/// What a target says of a page beside its records.
+extension PageStep {
+  /// - Parameter leavesRecords: Records of the page were left out, and are to come again.
+  func apply(
+    _ notes: PageNotes?, leavesRecords: Bool, _ state: inout SyncState, in transaction: StoreTransaction,
+    _ conflicts: inout [MetConflict]
+  ) throws {
+    guard let notes else { return }
+    let place = places[0]
+    try remove(notes, from: place, &state, in: transaction, &conflicts)
+    if let watermark = notes.watermark, !leavesRecords {
+      state.maxTimeStamp = watermark
+      state.coveredTimeStamp = watermark
+    }
+    if let kept = notes.kept { try transaction.keepSyncPage(kept.page, JSONValue.object(kept.value).serialized(), of: state.id) }
+    if let pages = notes.pages {
+      for page in try transaction.syncPages(of: state.id).keys where !pages.contains(page) {
+        try transaction.forgetSyncPage(page, of: state.id)
+      }
+    }
+    state.isIncomplete = notes.isIncomplete
+    state.counts.flagged += notes.flagged.count
+    let shown = notes.flagged.prefix(max(0, PageStep.shownFlags - state.warnings.count))
+    state.warnings += shown + notes.warnings.filter { !state.warnings.contains($0) }
+  }
+
+  /// So many items that could not be used are named one by one.
+  private static let shownFlags = 10
+
+  /// Entries with local changes stay where the merge mode protects them, and where the record is only not wanted.
+  private func remove(
+    _ notes: PageNotes, from place: RecordPlace, _ state: inout SyncState, in transaction: StoreTransaction,
+    _ conflicts: inout [MetConflict]
+  ) throws {
+    guard !notes.deleted.isEmpty || !notes.unwanted.isEmpty else { return }
+    let reconciler = Reconciler(syncId: state.id, mergeMode: state.options.mergeMode, isDown: true, now: now)
+    var gone: [Int64] = []
+    for (ids, isDeleted) in [(notes.deleted, true), (notes.unwanted, false)] {
+      for id in ids {
+        for entryId in try transaction.entryIds(in: place.soup, where: place.fields.id, equals: .text(id)) {
+          guard let entry = try transaction.entry(entryId, in: place.soup)?.object() else { continue }
+          let isDirty = entry.hasFlag(LocalField.local)
+          if !isDirty || (isDeleted && state.options.mergeMode == .overwrite) {
+            gone.append(entryId)
+          } else if isDeleted {
+            let met = Encounter(soup: place.soup, fields: place.fields, entryId: entryId, server: .deleted)
+            guard case .conflict(let isNews)? = try reconciler.reconcile(met, in: transaction) else { continue }
+            state.counts.conflicting += 1
+            conflicts.append(MetConflict(soup: place.soup, entryId: entryId, isNews: isNews, isSkipped: true))
+          }
+        }
+      }
+    }
+    try transaction.remove(gone, from: place.soup)
+    state.counts.removed += gone.count
+  }
+}

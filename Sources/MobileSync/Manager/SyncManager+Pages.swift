@@ -1,0 +1,50 @@
+import SmartStore
+
+/// Lists that are read page by page, as somebody asks for them.
+extension SyncManager {
+  /// Runs a sync down again from the beginning of its list: where it stands is forgotten, stored answers are not used. Entries
+  /// stay until the page that replaces them is stored.
+  /// - Returns: The state at the start: RUNNING.
+  /// - Throws: ``SyncError`` as ``reSync(_:onConflict:onUpdate:)``, and `.wrongSyncType` for a sync up.
+  @discardableResult
+  public func refresh(
+    _ reference: SyncReference, onConflict: @escaping ConflictListener = { _ in }, onUpdate: @escaping Listener
+  ) throws -> SyncState {
+    try reSync(reference, RunListeners(onUpdate, onConflict), mode: .refresh)
+  }
+
+  /// Goes on behind the last page of a run that ended at its `maxPages`, for as many pages again. Once the list has ended there
+  /// is nothing to ask for: the run ends DONE at once.
+  /// - Returns: The state at the start: RUNNING.
+  /// - Throws: ``SyncError`` as ``reSync(_:onConflict:onUpdate:)``, and `.wrongSyncType` for a sync up.
+  @discardableResult
+  public func more(
+    _ reference: SyncReference, onConflict: @escaping ConflictListener = { _ in }, onUpdate: @escaping Listener
+  ) throws -> SyncState {
+    try reSync(reference, RunListeners(onUpdate, onConflict), mode: .more)
+  }
+}
+
+extension RunMode {
+  /// Where a run of this mode begins.
+  func beginning(_ stored: SyncState, in transaction: StoreTransaction) throws -> SyncState {
+    var state = stored
+    switch self {
+    case .resume, .nothing: break
+    case .more: try check(stored, "more")
+    case .refresh:
+      try check(stored, "refresh")
+      state.maxTimeStamp = TimeStamp.never
+      state.coveredTimeStamp = TimeStamp.never
+      state.memory = [:]
+      try transaction.forgetSyncPages(of: stored.id)
+    }
+    return state
+  }
+
+  private func check(_ state: SyncState, _ name: String) throws(SyncError) {
+    guard state.type == .syncDown else {
+      throw SyncError(.wrongSyncType, "Cannot run \(name):\(state.name ?? String(state.id)): wrong type:\(state.type.rawValue)")
+    }
+  }
+}

@@ -1,0 +1,72 @@
+import JSON
+import MobileSync
+import RestClient
+
+/// Asks a target's connection for pages and records.
+struct CollectionClient: Sendable {
+  let target: RestTarget
+  let connection: RestConnection
+  let context: FetchContext
+  let cache: CacheMode
+
+  /// - Parameter mode: nil for the target's own.
+  init(_ target: RestTarget, _ connection: RestConnection, _ context: FetchContext, cache mode: CacheMode? = nil) {
+    self.target = target
+    self.connection = connection
+    self.context = context
+    cache = mode ?? CacheMode(rawValue: target.cache.rawValue) ?? .revalidate
+  }
+
+  /// - Parameter conditions: Headers that ask whether the page has changed.
+  /// - Throws: `RestError`; `CancellationError` once the run is to end.
+  func page(_ request: PageRequest, _ conditions: [TextPair] = []) async throws -> ConnectionResponse {
+    let body = request.body.map { JSONValue.object($0).serialized() }
+    return try await send(
+      RestRequest(
+        HTTPMethod(rawValue: request.method.rawValue) ?? .GET, request.url,
+        headers: (request.headers + conditions).map { ($0.name, $0.value) }, body: body, isRepeatable: true))
+  }
+
+  func send(_ request: RestRequest) async throws -> ConnectionResponse {
+    try context.control.check()
+    let options = ConnectionOptions(cache: cache, sameOrigin: target.staysOnOrigin, headers: target.headers.map(\.setting))
+    let response = try await connection.send(request, options)
+    if response.cache != .hit { context.count(bytes: response.body.count) }
+    return response
+  }
+}
+
+extension HeaderField {
+  /// As connections take it.
+  var setting: ConnectionSettings.Header {
+    switch value {
+    case .text(let text): ConnectionSettings.Header(name, .text(text))
+    case .secret(.environment(let name)): header(.environment(name))
+    case .secret(.file(let path)): header(.file(path))
+    case .secret(.command(let words)): header(.command(words))
+    }
+  }
+
+  private func header(_ source: SecretSource) -> ConnectionSettings.Header {
+    ConnectionSettings.Header(name, .secret(.source(source)))
+  }
+}
+
+extension PageAnswer {
+  init(_ response: ConnectionResponse) {
+    self.init(url: response.url, status: response.status, headers: response.response.headers)
+  }
+}
+
+extension PageReader {
+  /// - Throws: ``SyncError`` `.unexpectedAnswer` for what is no page of the target.
+  func read(_ response: ConnectionResponse, number: Int) throws(SyncError) -> CollectionPage {
+    do throws(RestPageError) {
+      return try response.body.withUnsafeBytes { (bytes) throws(RestPageError) in
+        try read(bytes, of: PageAnswer(response), page: number)
+      }
+    } catch {
+      throw SyncError(error)
+    }
+  }
+}

@@ -1,0 +1,130 @@
+import JSON
+import MobileSync
+import RestClient
+
+/// Finds the records of a collection that the server no longer has.
+struct CollectionGhosts: Sendable {
+  let target: RestTarget
+  let connection: RestConnection
+  let context: FetchContext
+
+  /// Fewer candidates than these are removed whatever part of the rows they are.
+  private static let fewest = 20
+  /// Candidates that are asked for one by one in one search; the others wait for the next.
+  private static let readAtOnce = 100
+
+  /// The ids that stay.
+  /// - Parameter localIds: Of entries without local changes.
+  /// - Throws: ``SyncError`` `.tooManyGhosts`; `RestError` for a refusal, which says nothing about any record.
+  func remote(among localIds: [String]) async throws -> Set<String> {
+    switch target.ghosts.mode {
+    case .none: return Set(localIds)
+    case .perId: return try checked(localIds, Set(try await existing(localIds)))
+    case .fullList: return try await byWalks(localIds)
+    }
+  }
+
+  // MARK: The whole list
+
+  private func byWalks(_ localIds: [String]) async throws -> Set<String> {
+    let first = try await walk()
+    guard first.certainty != .short else { return Set(localIds) }
+    let candidates = localIds.filter { !first.ids.contains($0) }
+    guard !candidates.isEmpty else { return first.ids }
+    _ = try checked(localIds, first.ids)
+    var alive = first.ids
+    switch confirmation(first) {
+    case .none: break
+    case .read:
+      let asked = candidates.prefix(CollectionGhosts.readAtOnce)
+      alive.formUnion(try await existing(Array(asked)))
+      alive.formUnion(candidates.dropFirst(asked.count))
+    case .walks:
+      let second = try await walk()
+      guard second.certainty != .short else { return Set(localIds) }
+      alive.formUnion(second.ids)
+    }
+    return alive
+  }
+
+  private func confirmation(_ walk: Walked) -> GhostRules.Confirmation {
+    if let chosen = target.ghosts.confirmation { return chosen }
+    guard walk.shifts else { return .none }
+    return target.up?.read == nil ? .walks : .read
+  }
+
+  private struct Walked {
+    var ids = Set<String>()
+    var certainty = PageWalk.Certainty.open
+    var shifts = false
+  }
+
+  /// Reads the list as a first run does.
+  private func walk() async throws -> Walked {
+    let client = CollectionClient(target, connection, context), reader = PageReader(target), settings = connection.settings
+    var walk = try PageWalk(
+      target, base: settings.baseURL, allowedOrigins: settings.allowOrigins.map(\.origin), scope: .all)
+    var walked = Walked(), pauses = PendingPauses()
+    while true {
+      let step = try await next(&walk, &walked, &pauses, client, reader)
+      switch step {
+      case .next, .again: continue
+      case .restart: walked.ids = []
+      case .pause:
+        throw SyncError(.unexpectedAnswer, "rest target: the list has more than \(PageWalk.defaultMaxPages) pages")
+      case .fail(let error): throw SyncError(error)
+      case .end(let end):
+        walked.certainty = end.certainty
+        walked.shifts = walk.shifts
+        return walked
+      }
+    }
+  }
+
+  private func next(
+    _ walk: inout PageWalk, _ walked: inout Walked, _ pauses: inout PendingPauses, _ client: CollectionClient,
+    _ reader: PageReader
+  ) async throws -> PageWalk.Step {
+    let response: ConnectionResponse
+    do {
+      response = try await client.page(walk.request)
+    } catch let error as RestError {
+      let answer = PageAnswer(url: walk.request.url, status: error.status ?? 0, headers: error.headers)
+      guard error.code == .httpStatus, let step = walk.failed(answer, bodyIsEmpty: error.body?.isEmpty ?? true) else {
+        throw error
+      }
+      return step
+    }
+    let page = try reader.read(response, number: walk.pageNumber)
+    walked.ids.formUnion(page.items.map(\.id))
+    walked.ids.subtract(page.removed)
+    let step = walk.accept(page)
+    if case .again = step { try await connection.wait(seconds: pauses.next(response, target)) }
+    return step
+  }
+
+  // MARK: One by one
+
+  /// Which of these records the server still has.
+  private func existing(_ ids: [String]) async throws -> [String] {
+    guard let read = target.up?.read else { return ids }
+    let client = CollectionClient(target, connection, context, cache: .bypass)
+    let records = try await context.records(ids)
+    var existing: [String] = []
+    for id in ids {
+      guard let record = records[id] else { continue }
+      if try await !read.isGone(record, target, client) { existing.append(id) }
+    }
+    return existing
+  }
+
+  /// - Throws: ``SyncError`` `.tooManyGhosts` for more than the target allows, unless they are to go all the same.
+  private func checked(_ localIds: [String], _ remote: Set<String>) throws -> Set<String> {
+    let gone = localIds.count { !remote.contains($0) }, share = Double(gone) / Double(max(1, localIds.count))
+    guard localIds.count >= CollectionGhosts.fewest, share > target.ghosts.maxRatio, !context.isForced else { return remote }
+    throw SyncError(
+      .tooManyGhosts,
+      "rest target: \(gone) of \(localIds.count) rows are gone from the server, more than 'maxRatio' (\(target.ghosts.maxRatio)) "
+        + "allows; if that is right, clean with force = true")
+  }
+}

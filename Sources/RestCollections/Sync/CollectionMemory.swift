@@ -1,0 +1,47 @@
+import JSON
+
+/// What a sync of a collection remembers between runs.
+struct CollectionMemory: Sendable {
+  var known = RunPlan.Known()
+  /// Where an interrupted walk stands.
+  var cursor: JSONObject?
+  /// Tells the account apart whose validators are kept; made with ``salt``.
+  var account: String?
+  let salt: String
+  private let fingerprint: Int64
+
+  init(_ target: RestTarget, salt: String = String(UInt64.random(in: .min ... .max), radix: 36)) {
+    fingerprint = target.fingerprint
+    self.salt = salt
+  }
+
+  /// What another definition of the target has left is not used.
+  init(_ json: JSONObject, _ target: RestTarget) {
+    guard json["target"]?.integerValue == target.fingerprint, let salt = json["salt"]?.stringValue else {
+      self.init(target)
+      return
+    }
+    self.init(target, salt: salt)
+    known.watermark = json["watermark"]?.integerValue
+    known.token = json["token"]?.stringValue
+    known.lastRunMs = json["lastRunMs"]?.integerValue
+    known.lastFullWalkMs = json["lastFullWalkMs"]?.integerValue
+    known.lacksDates = json["lacksDates"]?.boolValue ?? false
+    cursor = json["cursor"]?.objectValue
+    account = json["account"]?.stringValue
+  }
+
+  var json: JSONObject {
+    var json: JSONObject = ["target": .integer(fingerprint), "salt": .string(salt)]
+    for (key, value) in [
+      ("watermark", known.watermark), ("lastRunMs", known.lastRunMs), ("lastFullWalkMs", known.lastFullWalkMs),
+    ] {
+      if let value { json[key] = .integer(value) }
+    }
+    if let token = known.token { json["token"] = .string(token) }
+    if known.lacksDates { json["lacksDates"] = .bool(true) }
+    if let account { json["account"] = .string(account) }
+    if let cursor { json["cursor"] = .object(cursor) }
+    return json
+  }
+}

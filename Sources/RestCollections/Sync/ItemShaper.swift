@@ -1,0 +1,64 @@
+import JSON
+import MobileSync
+import RecordScan
+import RestClient
+import SmartStore
+
+/// The records of a page as they are to be stored.
+struct ShapedRecords: Sendable {
+  /// nil for a page that brings none.
+  var records: ScannedPage?
+  /// Ids of items that the transformation has left out.
+  var dropped: [String] = []
+  /// Items that it failed at, a sentence each.
+  var flagged: [String] = []
+}
+
+/// Makes records of a page's items.
+struct ItemShaper: Sendable {
+  let target: RestTarget
+  let context: FetchContext
+
+  func records(of page: CollectionPage, _ response: ConnectionResponse) async throws -> ShapedRecords {
+    guard !page.items.isEmpty else { return ShapedRecords() }
+    let records = response.body.withUnsafeBytes { page.records(in: $0) }
+    if let transform = target.transform {
+      return try await ItemTransform(name: transform, context: context).records(records.text(in: response.body), of: page)
+    }
+    return ShapedRecords(records: try scan(records, response))
+  }
+
+  private func scan(_ records: CollectionPage.RecordArray, _ response: ConnectionResponse) throws -> ScannedPage {
+    do {
+      switch records {
+      case .slice(let range): return try context.plan.scan(BodySlice(response.body, range), recordsKey: nil)
+      case .text(let text): return try context.plan.scan(ByteArrayPage(text), recordsKey: nil)
+      }
+    } catch let error as ScanError {
+      throw response.response.invalidBody(error.message)
+    }
+  }
+}
+
+extension CollectionPage.RecordArray {
+  fileprivate func text(in body: ResponseBody) -> [UInt8] {
+    switch self {
+    case .text(let text): text
+    case .slice(let range): body.withUnsafeBytes { Array($0[range]) }
+    }
+  }
+}
+
+/// A part of a body, which stays where the transport put it.
+private final class BodySlice: PageBytes {
+  private let body: ResponseBody
+  private let range: Range<Int>
+
+  init(_ body: ResponseBody, _ range: Range<Int>) {
+    self.body = body
+    self.range = range
+  }
+
+  /// Valid for as long as the body lives: it never moves and never changes.
+  var bytes: UnsafeRawBufferPointer { UnsafeRawBufferPointer(rebasing: body.bytes[range]) }
+}

@@ -1,0 +1,83 @@
+import JSON
+import MobileSync
+import RestClient
+
+/// A collection over HTTP as the source of a soup.
+struct RestSyncDownTarget: SyncDownTarget {
+  let target: RestTarget
+  let fields: TargetFields
+  private let connections: RestConnections?
+
+  /// In place of a date field, where the target has none: no record has a member of that name.
+  static let noDate = "__no_date__"
+
+  /// - Throws: ``SyncError`` `.invalidTarget`, naming the key.
+  init(_ json: JSONObject, _ connections: RestConnections?) throws(SyncError) {
+    do throws(RestTargetError) {
+      target = try RestTarget(json)
+    } catch {
+      throw SyncError(error)
+    }
+    fields = TargetFields(
+      id: try RestSyncDownTarget.soupPath(target.items.idField, "idField"),
+      modificationDate: try target.items.dateField.map { path throws(SyncError) in
+        try RestSyncDownTarget.soupPath(path, "modificationDateField")
+      } ?? RestSyncDownTarget.noDate)
+    if let connections, !connections.knows(target.connection) {
+      throw SyncError(.invalidTarget, "rest target: \(connections.unknown(target.connection))").at(.key("connection"))
+    }
+    self.connections = connections
+  }
+
+  /// The path as a soup's index spec has it.
+  private static func soupPath(_ path: ValuePath, _ key: String) throws(SyncError) -> String {
+    let keys = path.steps?.compactMap { step -> String? in
+      guard case .member(let name, _) = step, !name.contains(UInt8(ascii: ".")) else { return nil }
+      return String(decoding: name, as: UTF8.self)
+    }
+    guard let keys, !keys.isEmpty, keys.count == path.steps?.count else {
+      throw SyncError(
+        .invalidTarget,
+        "rest target: '\(key)' must lead through members whose names have no dots, since soups index it so; got '\(path.text)'"
+      ).at(.key(key))
+    }
+    return keys.joined(separator: ".")
+  }
+
+  var json: JSONObject { target.json }
+  var isIncremental: Bool { true }
+  var keepsAccount: Bool { true }
+  var longestRun: Int? { PageWalk.defaultMaxPages }
+  var hasGhosts: Bool { target.ghosts.mode != .none }
+
+  // MARK: Fetching
+
+  func start(since: Int64, in context: FetchContext) async throws -> SyncDownPage? {
+    try await CollectionRun(target, try connection(), context).page()
+  }
+
+  func connection() throws -> RestConnection {
+    guard let connections else { throw SyncError(.internalError, "rest target: the host has no connections") }
+    do {
+      return try connections.connection(named: target.connection)
+    } catch let problem as RestConnections.Problem {
+      throw SyncError(.invalidTarget, "rest target: \(problem)")
+    }
+  }
+
+  func remoteIds(among localIds: [[String]], in context: FetchContext) async throws -> [Set<String>] {
+    [try await CollectionGhosts(target: target, connection: try connection(), context: context).remote(among: localIds[0])]
+  }
+}
+
+extension SyncError {
+  init(_ error: RestTargetError) {
+    var made = SyncError(.invalidTarget, error.description)
+    for step in error.place.reversed() { made = made.at(step) }
+    self = made
+  }
+
+  init(_ error: RestPageError) { self.init(.unexpectedAnswer, error.description) }
+
+  init(_ problem: URITemplate.Problem) { self.init(.invalidTarget, "rest target: 'url' \(problem.description)") }
+}

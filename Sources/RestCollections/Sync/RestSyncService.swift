@@ -1,0 +1,45 @@
+import JSON
+import MobileSync
+import RestClient
+
+/// Collections over HTTP as a kind of server: targets of the type `rest`, each with a named connection.
+package struct RestSyncService: SyncService {
+  private let connections: RestConnections?
+
+  /// - Parameter connections: nil to read definitions without knowing the host's connections.
+  package init(_ connections: RestConnections?) { self.connections = connections }
+
+  package var defaultUpKind: String? { nil }
+  package var defaultFields: TargetFields { TargetFields(id: "id", modificationDate: RestSyncDownTarget.noDate) }
+  package var upKinds: [SyncUpKind] { [] }
+
+  package var downKinds: [SyncDownKind] {
+    [
+      SyncDownKind("rest", TargetKeys(RestTarget.keys)) { [connections] json throws(SyncError) in
+        try RestSyncDownTarget(json, connections)
+      }
+    ]
+  }
+
+  // MARK: Questions
+
+  /// A collection is read as a list: single records are asked for by their target alone.
+  package func versions(
+    type: String, ids: [String], fields: [String], through client: any RestClient
+  ) async throws -> [ServerVersion] { ids.map { _ in .unknown } }
+
+  package func records(_ search: CreatedRecords, through client: any RestClient) async throws -> [CreatedRecord]? { nil }
+
+  package func send(
+    _ upload: PlannedUpload, of batch: DirtyBatch, in context: UploadContext
+  ) async throws -> UploadResult {
+    throw SyncError(.invalidTarget, "rest target: collections are read-only here")
+  }
+
+  // MARK: Answers
+
+  /// Cursors that died are the walk's own affair.
+  package func fault(of error: RestError) -> ServerFault? { nil }
+
+  package func limitInfo(_ response: RestResponse) -> String? { nil }
+}

@@ -1,0 +1,32 @@
+import Database
+
+/// What syncs keep of the pages of a list, such as validators, by a name that the target gives each page. Beside the sync's row,
+/// which would grow with every page.
+extension StoreTransaction {
+  /// - Parameter value: JSON text.
+  package func keepSyncPage(_ page: String, _ value: [UInt8], of sync: Int64) throws {
+    try connection.run(
+      "INSERT OR REPLACE INTO sync_pages (sync, page, value) VALUES (?, ?, ?)",
+      [.integer(sync), .text(page), .text(String(decoding: value, as: UTF8.self))])
+  }
+
+  package func forgetSyncPage(_ page: String, of sync: Int64) throws {
+    try connection.run("DELETE FROM sync_pages WHERE sync = ? AND page = ?", [.integer(sync), .text(page)])
+  }
+
+  package func forgetSyncPages(of sync: Int64) throws {
+    try connection.run("DELETE FROM sync_pages WHERE sync = ?", [.integer(sync)])
+  }
+}
+
+extension StoreSnapshot {
+  /// What a sync keeps of its pages: JSON texts by the pages' names.
+  package func syncPages(of sync: Int64) throws -> [String: String] {
+    let statement = try connection.statement("SELECT page, value FROM sync_pages WHERE sync = ?")
+    try statement.bind([.integer(sync)])
+    defer { statement.reset() }
+    var pages: [String: String] = [:]
+    while try statement.step() { pages[statement.string(0)] = statement.string(1) }
+    return pages
+  }
+}
