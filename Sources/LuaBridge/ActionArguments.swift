@@ -22,6 +22,8 @@ private enum Shared {
     .optional("mergeMode", .string),
     .optional("fieldlist", .fieldlist),
     .optional("resolver", .string),
+    .optional("maxPages", .integer),
+    .optional("graceMs", .integer),
   ])
   static let syncUpTarget = Shape.object([
     .optional("type", .any),

@@ -31,6 +31,8 @@
 ---@field mergeMode ("OVERWRITE"|"LEAVE_IF_CHANGED"|"MERGE")?
 ---@field fieldlist (string[]|string)?  what uploads send unless the target says; `attributes` in it does no harm
 ---@field resolver string?  with MERGE: decides conflicts; registered with mobilesync.registerResolver, else a module that is a function
+---@field maxPages integer?  pages of one run of a sync down; it then ends STOPPED with hasMore, and `more` goes on
+---@field graceMs integer?  milliseconds before progress is shown
 
 --- How changes are sent; further keys belong to the type.
 ---@class tureen.SyncUpTarget
