@@ -60,7 +60,7 @@ struct RestTargetTests {
     #expect(target.incremental.mode == .full && target.incremental.overlapMs == 2000 && target.incremental.order == .none)
     #expect(target.incremental.expiredStatuses == [400, 404, 410] && target.incremental.zone == .utc)
     #expect(target.ghosts.mode == .none && target.ghosts.maxRatio == 0.5 && target.ghosts.confirmation == nil)
-    #expect(target.cache == .revalidate && target.staysOnOrigin && !target.isPartial && target.up == nil && target.detail == nil)
+    #expect(target.cache == nil && target.staysOnOrigin && !target.isPartial && target.up == nil && target.detail == nil)
   }
 
   @Test(arguments: [

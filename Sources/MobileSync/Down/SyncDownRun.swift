@@ -70,6 +70,7 @@ struct SyncDownRun {
       try await fetchAll(in: context)
     } catch let error as RestError where environment.service.fault(of: error) == .expiredCursor {
       try await startAgain(error)
+      context.mode = .resume
       try await fetchAll(in: context)
     }
   }
@@ -95,9 +96,9 @@ struct SyncDownRun {
       pages += 1
       let isPause = page.next != nil && pages >= mostPages, next = isPause ? nil : page.next.map { NextPage($0) }
       do {
-        try await store(page, known: known, end: isPause ? .paused : next == nil ? .done : nil, in: context)
+        let isSaved = try await store(page, known: known, end: isPause ? .paused : next == nil ? .done : nil, in: context)
         guard let next else { return }
-        if counter.isReported { record.report() }
+        if isSaved, counter.isReported { record.report() }
         try await indexAhead(of: next, behind: page)
         guard let following = try await environment.control.value(of: next.task) else {
           try await finishEmpty()
@@ -217,9 +218,10 @@ struct SyncDownRun {
   }
 
   /// Writes a page, the state and what goes with the end of a run in one transaction.
+  /// - Returns: False for a page that did not change: the next transaction takes note of it.
   private mutating func store(
     _ page: SyncDownPage, known: [UnchangedRecordFilter.Found], end: PageStep.End?, in context: FetchContext
-  ) async throws {
+  ) async throws -> Bool {
     let isLast = end == .done
     if !target.keepsAccount {
       let latest = latestModification(of: page)
@@ -229,7 +231,7 @@ struct SyncDownRun {
       counter.advance((part?.count ?? 0) - known[i].count)
     }
     if end != nil { counter.end(isGuess: end == .done && target.keepsAccount) }
-    if page.notes?.isUnchanged == true, end == nil, pages % SyncDownRun.unchangedAtOnce != 0 { return }
+    if page.notes?.isUnchanged == true, end == nil, pages % SyncDownRun.unchangedAtOnce != 0 { return false }
     // The end waits for what a resolver says, for a look at what may have been made here, and for what belongs to the rows.
     let endsHere = state.options.resolver == nil && !mayMeetLostCreates && !target.hasAfterRows
     let step = PageStep(
@@ -244,6 +246,7 @@ struct SyncDownRun {
       try await finishEmpty(end)
     }
     if isLast, counter.isReported { record.report(status: .running, progress: counter.percent) }
+    return true
   }
 
   /// Pages that have not changed are noted together.

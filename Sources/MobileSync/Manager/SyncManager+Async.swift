@@ -27,6 +27,16 @@ extension SyncManager {
     try await finalState { manager, listeners in try manager.reSync(reference, listeners) }
   }
 
+  /// See ``refresh(_:onConflict:onUpdate:)``.
+  public func refresh(_ reference: SyncReference) async throws -> SyncState {
+    try await finalState { manager, listeners in try manager.reSync(reference, listeners, mode: .refresh) }
+  }
+
+  /// See ``more(_:onConflict:onUpdate:)``.
+  public func more(_ reference: SyncReference) async throws -> SyncState {
+    try await finalState { manager, listeners in try manager.reSync(reference, listeners, mode: .more) }
+  }
+
   /// - Returns: How many ghosts were removed.
   /// - Throws: ``SyncError`` `.stopped` also when the task that waits is cancelled.
   public func cleanResyncGhosts(_ reference: SyncReference) async throws -> Int {

@@ -8,6 +8,7 @@ struct PreparedRequest: Sendable {
   let wantsAuthorization: Bool
   private(set) var isRepeatable: Bool
   var mode: CacheMode
+  let usesStoredAnswers: Bool
   /// Seconds between two writes, at least.
   let pause: Double
   private let secretHeaders: [String]
@@ -21,6 +22,7 @@ struct PreparedRequest: Sendable {
     wantsAuthorization = request.requiresAuthentication
     isRepeatable = request.isRepeatable
     mode = options.cache
+    usesStoredAnswers = options.usesStoredAnswers
     pause = Double(options.pauseMs) / 1000
     secretHeaders = options.headers.compactMap { header in
       guard case .secret = header.value else { return nil }
@@ -52,7 +54,7 @@ struct PreparedRequest: Sendable {
   /// The caller's cache directives.
   var control: CacheControl { CacheControl(headers: headers) }
 
-  var usesCache: Bool { method == .GET && mode != .bypass && !hasConditions && !control.noStore }
+  var usesCache: Bool { usesStoredAnswers && method == .GET && mode != .bypass && !hasConditions && !control.noStore }
 
   /// All headers of the request.
   ///

@@ -7,14 +7,18 @@ struct CollectionClient: Sendable {
   let target: RestTarget
   let connection: RestConnection
   let context: FetchContext
-  let cache: CacheMode
+  private let cache: CacheMode
+  private let usesStoredAnswers: Bool
 
   /// - Parameter mode: nil for the target's own.
   init(_ target: RestTarget, _ connection: RestConnection, _ context: FetchContext, cache mode: CacheMode? = nil) {
     self.target = target
     self.connection = connection
     self.context = context
-    cache = mode ?? CacheMode(rawValue: target.cache.rawValue) ?? .revalidate
+    let own = target.cache.flatMap { CacheMode(rawValue: $0.rawValue) }
+    cache = mode ?? own ?? .revalidate
+    // The soup holds the records: a second copy of each page would cost half as much again as storing them.
+    usesStoredAnswers = own != nil
   }
 
   /// - Parameter conditions: Headers that ask whether the page has changed.
@@ -29,7 +33,8 @@ struct CollectionClient: Sendable {
 
   func send(_ request: RestRequest) async throws -> ConnectionResponse {
     try context.control.check()
-    let options = ConnectionOptions(cache: cache, sameOrigin: target.staysOnOrigin, headers: target.headers.map(\.setting))
+    var options = ConnectionOptions(cache: cache, sameOrigin: target.staysOnOrigin, headers: target.headers.map(\.setting))
+    options.usesStoredAnswers = usesStoredAnswers
     let response = try await connection.send(request, options)
     if response.cache != .hit { context.count(bytes: response.body.count) }
     return response

@@ -28,7 +28,8 @@ struct RestTarget: Sendable, Equatable {
   let isPartial: Bool
   /// A Lua function `module.name` for computed members.
   let transform: String?
-  let cache: CacheMode
+  /// nil: pages are always validated, and kept in the soup alone; the response cache has no part in it.
+  let cache: CacheMode?
   /// False: URLs of other origins are followed, without credentials.
   let staysOnOrigin: Bool
   /// nil: the collection is read-only.
@@ -75,7 +76,7 @@ struct RestTarget: Sendable, Equatable {
     detail = try RestTarget.detail(reader)
     isPartial = try reader.flag("partial") ?? false
     transform = try RestTarget.transform(reader)
-    cache = try reader.choice("cache") ?? .revalidate
+    cache = try reader.choice("cache")
     staysOnOrigin = try reader.flag("sameOrigin") ?? true
     up = try UploadRules(reader)
     ghosts = try GhostRules(reader, canRead: up?.hasRead ?? false)

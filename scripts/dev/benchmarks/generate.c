@@ -1,10 +1,11 @@
-/* generate DIRECTORY COUNT REVISION [SEED]
+/* generate DIRECTORY COUNT REVISION [SEED [PAGE [list]]]
  *
  * Writes a query's answer page by page, as an org sends it: DIRECTORY/0.json, DIRECTORY/2000.json ... COUNT contacts of 12
  * fields and `attributes`, about 440 bytes each, the same bytes on every machine. They come in the order of their
  * LastModifiedDate, against which their Ids are random. One name in fifty needs care: quotes, backslashes, braces, emoji.
  * Revision 2 has the same Ids, every record edited, and one LastName in ten another. SEED (7) gives another order: what was
- * stored in one order is then edited in a random one. */
+ * stored in one order is then edited in a random one. PAGE (2000) is the number of records a page. With `list` a page is the
+ * bare array of its records, as a REST collection has it. */
 #include "bench.h"
 
 #include <errno.h>
@@ -109,11 +110,12 @@ static uint32_t *shuffled(uint64_t count, uint64_t state) {
 }
 
 int main(int argc, char **argv) {
-  if (argc < 4) bench_die("usage: generate DIRECTORY COUNT REVISION [SEED]");
-  const uint64_t page = 2000;
+  if (argc < 4) bench_die("usage: generate DIRECTORY COUNT REVISION [SEED [PAGE [list]]]");
+  const uint64_t page = argc > 5 ? strtoull(argv[5], NULL, 10) : 2000;
+  const int is_list = argc > 6 && strcmp(argv[6], "list") == 0;
   uint64_t count = strtoull(argv[2], NULL, 10), seed = argc > 4 ? strtoull(argv[4], NULL, 10) : 7;
   int revision = atoi(argv[3]);
-  if (revision < 1 || count > 10000000) bench_die("COUNT or REVISION is out of range");
+  if (revision < 1 || count > 10000000 || page < 1) bench_die("COUNT or REVISION is out of range");
   if (mkdir(argv[1], 0777) && errno != EEXIST) bench_die("cannot make %s", argv[1]);
   uint32_t *order = shuffled(count, seed);
   bench_buffer b = {0};
@@ -121,16 +123,17 @@ int main(int argc, char **argv) {
   for (uint64_t offset = 0; offset == 0 || offset < count; offset += page) {
     int is_last = offset + page >= count;
     b.length = 0;
-    bench_appendf(&b, "{\"totalSize\":%llu,\"done\":%s,", (unsigned long long)count, is_last ? "true" : "false");
-    if (!is_last)
+    if (!is_list)
+      bench_appendf(&b, "{\"totalSize\":%llu,\"done\":%s,", (unsigned long long)count, is_last ? "true" : "false");
+    if (!is_list && !is_last)
       bench_appendf(&b, "\"nextRecordsUrl\":\"/services/data/v66.0/query/01gBn0000000%03dAAA-%llu\",", revision,
                     (unsigned long long)(offset + page));
-    bench_append_text(&b, "\"records\":[");
+    bench_append_text(&b, is_list ? "[" : "\"records\":[");
     for (uint64_t i = offset; i < count && i < offset + page; i++) {
       if (i > offset) bench_append(&b, ",", 1);
       append_record(&b, order[i], i, revision, count);
     }
-    bench_append_text(&b, "]}");
+    bench_append_text(&b, is_list ? "]" : "]}");
     write_file(argv[1], offset, &b);
     bytes += b.length;
   }

@@ -5,6 +5,8 @@
  *   POST /services/oauth2/token            any credentials are good
  *   GET  /services/data/vNN.0/query?q=...  the first page
  *   GET  /services/data/vNN.0/query/X-N    the page that starts at record N
+ *   GET  /list?offset=N&size=P&count=C     the same as a page of a REST collection: Link to the next and the last page, ETag,
+ *                                          304 for If-None-Match
  * --delay waits before each page, as a far-away org would. Commands while it runs, so that a client meets one org:
  *   GET  /bench/use/N     serves the N-th directory from now on, in place of the first
  *   GET  /bench/delay/MS  waits so long from now on
@@ -32,6 +34,7 @@ static atomic_int current, delay_ms, sign_ins, pages, others;
 
 typedef struct {
   char method[8], target[REQUEST_BYTES / 2];
+  char tag[64]; /* of If-None-Match; empty without one */
 } request_line;
 
 static int send_all(int fd, const char *bytes, size_t count, int flags) {
@@ -52,8 +55,9 @@ static int send_text(int fd, const char *status, const char *body) {
   return send_all(fd, head, (size_t)n, MSG_MORE) || send_all(fd, body, strlen(body), 0) ? -1 : 0;
 }
 
-static int send_page(int fd, unsigned long long offset) {
-  char path[4096], head[256];
+/* `more` are header lines, each with its end. */
+static int send_page(int fd, unsigned long long offset, const char *more) {
+  char path[4096], head[1024];
   snprintf(path, sizeof path, "%s/%llu.json", directories[atomic_load(&current)], offset);
   int file = open(path, O_RDONLY | O_CLOEXEC);
   struct stat info;
@@ -64,8 +68,8 @@ static int send_page(int fd, unsigned long long offset) {
   int wait_ms = atomic_load(&delay_ms);
   if (wait_ms) nanosleep(&(struct timespec){wait_ms / 1000, wait_ms % 1000 * 1000000L}, NULL);
   int n = snprintf(head, sizeof head,
-                   "HTTP/1.1 200 OK\r\nContent-Type: application/json;charset=UTF-8\r\nContent-Length: %lld\r\n\r\n",
-                   (long long)info.st_size);
+                   "HTTP/1.1 200 OK\r\nContent-Type: application/json;charset=UTF-8\r\nContent-Length: %lld\r\n%s\r\n",
+                   (long long)info.st_size, more);
   int failed = send_all(fd, head, (size_t)n, MSG_MORE);
   for (off_t at = 0; !failed && at < info.st_size;) failed = sendfile(fd, file, &at, (size_t)(info.st_size - at)) <= 0;
   close(file);
@@ -103,12 +107,33 @@ static int answer_command(int fd, const char *command) {
 static int answer_query(int fd, const char *query) {
   const char *dash = query[6] == '/' ? strrchr(query, '-') : NULL;
   atomic_fetch_add(&pages, 1);
-  return send_page(fd, dash ? strtoull(dash + 1, NULL, 10) : 0);
+  return send_page(fd, dash ? strtoull(dash + 1, NULL, 10) : 0, "");
+}
+
+static int answer_list(int fd, const request_line *request) {
+  unsigned long long offset = 0, size = 0, count = 0;
+  char more[768], tag[64];
+  if (sscanf(request->target, "/list?offset=%llu&size=%llu&count=%llu", &offset, &size, &count) != 3 || size == 0)
+    return send_text(fd, "400 Bad Request", "{\"message\":\"offset, size and count are needed\"}");
+  atomic_fetch_add(&pages, 1);
+  snprintf(tag, sizeof tag, "\"%d-%llu\"", atomic_load(&current), offset);
+  if (strcmp(tag, request->tag) == 0) {
+    int n = snprintf(more, sizeof more, "HTTP/1.1 304 Not Modified\r\nETag: %s\r\n\r\n", tag);
+    return send_all(fd, more, (size_t)n, 0);
+  }
+  int n = snprintf(more, sizeof more, "ETag: %s\r\nLink: </list?offset=%llu&size=%llu&count=%llu>; rel=\"last\"", tag,
+                   count ? (count - 1) / size * size : 0, size, count);
+  if (offset + size < count)
+    n += snprintf(more + n, sizeof more - (size_t)n, ", </list?offset=%llu&size=%llu&count=%llu>; rel=\"next\"",
+                  offset + size, size, count);
+  snprintf(more + n, sizeof more - (size_t)n, "\r\n");
+  return send_page(fd, offset, more);
 }
 
 static int answer(int fd, const request_line *request) {
   const char *target = request->target, *query = strstr(target, "/query");
   if (strncmp(target, "/bench/", 7) == 0) return answer_command(fd, target + 7);
+  if (strncmp(target, "/list?", 6) == 0) return answer_list(fd, request);
   if (strncmp(target, "/services/oauth2/token", 22) == 0) {
     atomic_fetch_add(&sign_ins, 1);
     return send_token(fd);
@@ -134,6 +159,9 @@ static int next_request(int fd, bench_buffer *in, request_line *out) {
       if (whole > REQUEST_BYTES) return -1;
       if (in->length >= whole) {
         if (sscanf(in->bytes, "%7s %32767s", out->method, out->target) != 2) return -1;
+        char *tag = strcasestr(in->bytes, "\r\nIf-None-Match:");
+        out->tag[0] = 0;
+        if (tag && tag < end) sscanf(tag + 16, " %63s", out->tag);
         memmove(in->bytes, in->bytes + whole, in->length - whole);
         in->length -= whole;
         return 0;
