@@ -249,7 +249,9 @@ extension MobileSyncAction {
     case .hasSyncWithName: Rules.hasSyncWithName
     case .isStopped: Rules.isStopped
     case .isStopping: Rules.isStopping
+    case .more: Rules.more
     case .reSync: Rules.reSync
+    case .refresh: Rules.refresh
     case .resolveConflict: Rules.resolveConflict
     case .restart: Rules.restart
     case .setupSyncsFromDefaultConfig: Rules.setupSyncsFromDefaultConfig
@@ -273,6 +275,7 @@ extension MobileSyncAction {
         .optional("storeName", .string),
         .optional("syncId", .integer),
         .optional("syncName", .string),
+        .optional("force", .boolean),
       ], oneOf: ["syncId", "syncName"])
     static let createSyncDown = ArgumentRules([
       .optional("isGlobalStore", .boolean),
@@ -335,7 +338,21 @@ extension MobileSyncAction {
     ])
     static let isStopped = ArgumentRules([.optional("isGlobalStore", .boolean), .optional("storeName", .string)])
     static let isStopping = ArgumentRules([.optional("isGlobalStore", .boolean), .optional("storeName", .string)])
+    static let more = ArgumentRules(
+      [
+        .optional("isGlobalStore", .boolean),
+        .optional("storeName", .string),
+        .optional("syncId", .integer),
+        .optional("syncName", .string),
+      ], oneOf: ["syncId", "syncName"])
     static let reSync = ArgumentRules(
+      [
+        .optional("isGlobalStore", .boolean),
+        .optional("storeName", .string),
+        .optional("syncId", .integer),
+        .optional("syncName", .string),
+      ], oneOf: ["syncId", "syncName"])
+    static let refresh = ArgumentRules(
       [
         .optional("isGlobalStore", .boolean),
         .optional("storeName", .string),

@@ -62,7 +62,7 @@ public enum KeyValueAction: String, CaseIterable, Sendable {
 
 /// The actions of `com.salesforce.mobilesync`. Raw values are the wire names.
 public enum MobileSyncAction: String, CaseIterable, Sendable {
-  case syncDown, syncUp, reSync, getSyncStatus, deleteSync, cleanResyncGhosts
+  case syncDown, syncUp, reSync, refresh, more, getSyncStatus, deleteSync, cleanResyncGhosts
   case createSyncDown, createSyncUp, hasSyncWithName, cancelSync
   case stop, restart, isStopping, isStopped
   case fetchMetadata, fetchLayout
@@ -72,7 +72,7 @@ public enum MobileSyncAction: String, CaseIterable, Sendable {
   /// True for the actions that start long work and answer more than once, or late.
   public var isLong: Bool {
     switch self {
-    case .syncDown, .syncUp, .reSync, .cleanResyncGhosts, .restart, .fetchMetadata, .fetchLayout: true
+    case .syncDown, .syncUp, .reSync, .refresh, .more, .cleanResyncGhosts, .restart, .fetchMetadata, .fetchLayout: true
     default: false
     }
   }

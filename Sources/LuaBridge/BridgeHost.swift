@@ -30,8 +30,8 @@ public protocol BridgeHost: AnyObject, Sendable {
 
   /// Runs or starts one action of `com.salesforce.mobilesync`, on the same lane as the store's own actions.
   ///
-  /// `syncDown`, `syncUp` and `reSync` start the sync, report its state with status RUNNING to `onUpdate`, and return
-  /// nil without waiting for it; later updates come from any thread. `cleanResyncGhosts` returns nil too and ends
+  /// `syncDown`, `syncUp`, `reSync`, `refresh` and `more` start the sync, report its state with status RUNNING to `onUpdate`, and
+  /// return nil without waiting for it; later updates come from any thread. `cleanResyncGhosts` returns nil too and ends
   /// with `.finished`. The others return their payload as JSON text.
   /// What comes after a terminal update is ignored; letting go of `onUpdate` without one fails the call.
   func mobileSync(

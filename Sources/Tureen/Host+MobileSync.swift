@@ -14,7 +14,7 @@ extension Host {
     }
     let manager = try core().manager(call.store)
     switch action {
-    case .syncDown, .syncUp, .reSync:
+    case .syncDown, .syncUp, .reSync, .refresh, .more:
       let state = try start(
         action, call, manager, { manager.tell($0, of: call.store, onUpdate) }, { onUpdate(.sync(SyncUpdate($0))) })
       call.cancellation?.onCancel { manager.cancel(state.id) }
@@ -98,7 +98,12 @@ extension Host {
     _ action: MobileSyncAction, _ call: ActionCall, _ manager: SyncManager,
     _ onConflict: @escaping SyncManager.ConflictListener, _ report: @escaping SyncManager.Listener
   ) throws -> SyncState {
-    if action == .reSync { return try manager.reSync(try reference(call), onConflict: onConflict, onUpdate: report) }
+    switch action {
+    case .reSync: return try manager.reSync(try reference(call), onConflict: onConflict, onUpdate: report)
+    case .refresh: return try manager.refresh(try reference(call), onConflict: onConflict, onUpdate: report)
+    case .more: return try manager.more(try reference(call), onConflict: onConflict, onUpdate: report)
+    default: break
+    }
     let target = try call.object("target"), options = call.value("options")?.objectValue
     let soup = try call.string("soupName"), name = call.value("syncName")?.stringValue
     return try action == .syncDown
@@ -112,7 +117,8 @@ extension Host {
     _ manager: SyncManager, _ call: ActionCall, _ onUpdate: @escaping @Sendable (CallUpdate) -> Void
   ) throws {
     let reference = try reference(call)
-    try manager.cleanResyncGhosts(reference, onConflict: { manager.tell($0, of: call.store, onUpdate) }) { result in
+    let force = call.value("force")?.boolValue ?? false
+    try manager.cleanResyncGhosts(reference, force: force, onConflict: { manager.tell($0, of: call.store, onUpdate) }) { result in
       switch result {
       case .success(let count): onUpdate(.finished(JSONValue.integer(Int64(count)).serialized()))
       case .failure(let error): onUpdate(.failed(error))

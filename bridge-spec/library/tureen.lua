@@ -615,6 +615,24 @@ function mobilesync.syncUp(target, soupName, options, syncName, success, failure
 ---@overload fun(storeConfig: boolean|tureen.StoreConfig, syncIdOrName: integer|string, success: (fun(sync: tureen.SyncState): any)?, failure: tureen.Failure?): integer?
 function mobilesync.reSync(syncIdOrName, success, failure) end
 
+--- Runs a saved sync down again from the beginning of its list; entries stay until the page that replaces them is
+--- stored.
+---@param syncIdOrName integer|string
+---@param success (fun(sync: tureen.SyncState): any)?
+---@param failure tureen.Failure?
+---@return integer? id  for tureen.cancel
+---@overload fun(storeConfig: boolean|tureen.StoreConfig, syncIdOrName: integer|string, success: (fun(sync: tureen.SyncState): any)?, failure: tureen.Failure?): integer?
+function mobilesync.refresh(syncIdOrName, success, failure) end
+
+--- Goes on behind the last page of a sync down that ended at its maxPages, for as many pages again; DONE at once when
+--- the list has ended.
+---@param syncIdOrName integer|string
+---@param success (fun(sync: tureen.SyncState): any)?
+---@param failure tureen.Failure?
+---@return integer? id  for tureen.cancel
+---@overload fun(storeConfig: boolean|tureen.StoreConfig, syncIdOrName: integer|string, success: (fun(sync: tureen.SyncState): any)?, failure: tureen.Failure?): integer?
+function mobilesync.more(syncIdOrName, success, failure) end
+
 --- The state of a saved sync.
 ---@param syncIdOrName integer|string
 ---@param success (fun(sync: tureen.SyncState|lightuserdata): any)?
@@ -634,11 +652,14 @@ function mobilesync.deleteSync(syncIdOrName, success, failure) end
 --- Removes clean entries that the server would no longer send; of a sync with mergeMode MERGE, changed entries whose
 --- record is deleted become conflicts.
 ---@param syncIdOrName integer|string
+---@param options { force: boolean? }?
 ---@param success (fun(removed: integer): any)?
 ---@param failure tureen.Failure?
 ---@return integer? id  for tureen.cancel
+---@overload fun(syncIdOrName: integer|string, success: (fun(removed: integer): any)?, failure: tureen.Failure?): integer?
+---@overload fun(storeConfig: boolean|tureen.StoreConfig, syncIdOrName: integer|string, options: { force: boolean? }?, success: (fun(removed: integer): any)?, failure: tureen.Failure?): integer?
 ---@overload fun(storeConfig: boolean|tureen.StoreConfig, syncIdOrName: integer|string, success: (fun(removed: integer): any)?, failure: tureen.Failure?): integer?
-function mobilesync.cleanResyncGhosts(syncIdOrName, success, failure) end
+function mobilesync.cleanResyncGhosts(syncIdOrName, options, success, failure) end
 
 --- Ends one running sync at its next page or batch.
 ---@param syncIdOrName integer|string
@@ -823,6 +844,19 @@ function mobilesync.unmark(soupName, entry, success, failure) end
 ---@param name string
 ---@param resolver (fun(conflict: tureen.SyncConflict): table|string|nil)?
 function mobilesync.registerResolver(name, resolver) end
+
+--- An iterator over the pages of a sync down with `maxPages`, for a task: each step runs the sync for as many pages and
+--- gives its state.
+---@param syncIdOrName integer|string
+---@return fun(): tureen.SyncState? next
+---@overload fun(storeConfig: boolean|tureen.StoreConfig, syncIdOrName: integer|string): fun(): tureen.SyncState?
+function mobilesync.pages(syncIdOrName) end
+
+--- Registers the function behind the key `transform` of targets `{type = "rest"}`: it gets an item and returns it with
+--- what it computed, nil to leave it out. Without one, `module.name` is the function `name` of that module.
+---@param name string
+---@param transform (fun(item: table): table?)?
+function mobilesync.registerTransform(name, transform) end
 
 --- Registers the functions behind targets `{type = "custom", luaImpl = name}`; nil removes them.
 ---@param name string

@@ -1,7 +1,7 @@
 /// How one request of a connection is sent.
 public struct ConnectionOptions: Sendable {
   public var cache = CacheMode.default
-  /// False leaves the response cache out, whatever ``cache`` tells the caches on the way: for callers that keep the data themselves.
+  /// False leaves the response cache out, whatever ``cache`` tells caches on the way: for callers that keep the data themselves.
   public var usesStoredAnswers = true
   /// False follows URLs of any origin, without credentials.
   public var sameOrigin = true

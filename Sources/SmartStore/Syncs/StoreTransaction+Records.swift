@@ -61,7 +61,7 @@ extension StoreTransaction {
     let mark = LoadMark(idPath: idPath, process: .current)
     connection.forgetStatements()
     state.forget()
-    state.loads[soup.name] = LoadKeys()
+    state.loads[soup.name] = LoadKeys(expected: expectedTotal)
     // Rows that are only added need none of what was read before.
     try Schema.setCache(connection, kibibytes: Tuning.loadingCacheKiB)
     for i in soup.specs.indices { try connection.execute("DROP INDEX IF EXISTS \(soup.indexName(i))") }
@@ -80,6 +80,8 @@ extension StoreTransaction {
     let isUnique = state.loads.removeValue(forKey: name).map { !$0.mayRepeat } ?? false
     connection.forgetStatements()
     state.forget()
+    // Sorting a million keys in runs as small as the load's cache costs a tenth of the whole load.
+    try Schema.setCache(connection, kibibytes: Tuning.sortingCacheKiB)
     for i in soup.specs.indices { try connection.execute(soup.createIndex(i)) }
     try Schema.setCache(connection, kibibytes: Tuning.writerCacheKiB)
     try connection.run("UPDATE soup_attrs SET loading = NULL WHERE id = ?", [.integer(soup.number)])

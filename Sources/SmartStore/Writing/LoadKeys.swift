@@ -1,18 +1,20 @@
 import RecordScan
 
-/// The external ids of a load that puts its indexes off, as hashes: tells afterwards, without looking through the table, that
-/// no record came twice.
+/// The external ids of a bulk load, as hashes: tells afterwards, without looking through the table, that no record came twice.
 ///
-/// A table of 64-bit hashes at most half full: 16 bytes a record, so 16 MB for a million. Two different ids with one hash
-/// are possible and only cost the look that is otherwise saved. Belongs to the writer connection.
+/// A hash table at most half full, sized for the records that the server announced: 8 MB for a million. A slot holds 32 bits of
+/// an id's hash, and its position 20 more, so that two ids are hardly ever taken for one; that would only cost the look that is
+/// otherwise saved. Belongs to the writer connection.
 final class LoadKeys {
-  private var slots: UnsafeMutableBufferPointer<UInt64>
+  private let slots: UnsafeMutableBufferPointer<UInt32>
   private var count = 0
   /// Some id may have come more than once.
   private(set) var mayRepeat = false
 
-  init() {
-    slots = .allocate(capacity: 1 << 16)
+  /// - Parameter expected: Records announced; of many more than that, and of more than four million, nothing is known.
+  init(expected: Int) {
+    let wanted = min(max(expected, 1 << 14), 1 << 22) * 9 / 4
+    slots = .allocate(capacity: 1 << (Int.bitWidth - (wanted - 1).leadingZeroBitCount))
     slots.initialize(repeating: 0)
   }
 
@@ -33,33 +35,20 @@ final class LoadKeys {
   }
 
   private func note(_ id: UnsafeRawBufferPointer) {
-    if (count + 1) * 2 > slots.count { grow() }
-    let hash = LoadKeys.hash(id)
+    let hash = LoadKeys.hash(id), mark = max(1, UInt32(truncatingIfNeeded: hash >> 32))
     var i = Int(truncatingIfNeeded: hash) & (slots.count - 1)
     while slots[i] != 0 {
-      if slots[i] == hash {
+      if slots[i] == mark {
         mayRepeat = true
         return
       }
       i = (i + 1) & (slots.count - 1)
     }
-    slots[i] = hash
+    slots[i] = mark
     count += 1
+    if count * 2 > slots.count { mayRepeat = true }
   }
 
-  private func grow() {
-    let old = slots
-    slots = .allocate(capacity: old.count * 2)
-    slots.initialize(repeating: 0)
-    for hash in old where hash != 0 {
-      var i = Int(truncatingIfNeeded: hash) & (slots.count - 1)
-      while slots[i] != 0 { i = (i + 1) & (slots.count - 1) }
-      slots[i] = hash
-    }
-    old.deallocate()
-  }
-
-  /// Never 0, which means an empty slot.
   private static func hash(_ id: UnsafeRawBufferPointer) -> UInt64 {
     var hash: UInt64 = 0x9e37_79b9_7f4a_7c15 ^ UInt64(id.count), i = 0
     while i + 8 <= id.count {
@@ -71,7 +60,7 @@ final class LoadKeys {
       tail = tail << 8 | UInt64(id[i])
       i += 1
     }
-    return max(1, mixed(hash ^ tail))
+    return mixed(hash ^ tail)
   }
 
   private static func mixed(_ value: UInt64) -> UInt64 {

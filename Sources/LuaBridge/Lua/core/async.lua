@@ -201,15 +201,21 @@ end
 --- Makes the error of a sync that was stopped.
 function M.stopped(state)
   local name = type(state.name) == "string" and (" '" .. state.name .. "'") or ""
-  return calls.new_error("stopped", "the sync" .. name .. " was stopped", { domain = "sync", sync = state })
+  local limited = math.type(state.resumeAt) == "integer" and state.resumeAt > 0
+  local why = limited and state.warnings and state.warnings[1]
+  return calls.new_error("stopped", "the sync" .. name .. " was stopped" .. (why and ": " .. why or ""),
+    { domain = "sync", sync = state })
 end
 
 --- Makes the callbacks of an awaited call. `settle(value, err)` is called once.
 local function callbacks(settle, is_sync)
   local function success(value)
     if is_sync and type(value) == "table" then
-      if value.status == "STOPPED" then return settle(nil, M.stopped(value)) end
-      if value.status ~= "DONE" then return end
+      local has_ended_well = value.status == "DONE" or value.status == "STOPPED" and value.hasMore
+      if not has_ended_well then
+        if value.status == "STOPPED" then settle(nil, M.stopped(value)) end
+        return
+      end
     end
     if value == nil then value = core.null end
     settle(value)

@@ -14,6 +14,10 @@
 ---   isNewerThanServer(target, record) -> boolean                         in place of comparing dates
 ---   fetchFromServer(target, records, fields) -> records                  what the server has; false: deleted, nil: unknown
 ---
+--- A transformation, named by the key `transform` of a target of type "rest", computes members of each item:
+---   transform(item) -> item                                              nil leaves the item out; an error flags it
+--- It is registered under that name, or the function `name` of the module that `module.name` names.
+---
 --- A resolver, named by `options.resolver` of a sync with mergeMode MERGE, decides what both sides changed:
 ---   resolver(conflict) -> record                                         or "local", "server", "skip"; nil is "skip"
 local core = ...
@@ -60,6 +64,30 @@ M.register, find_target = registry("registerTarget",
 ---@type fun(name: string, resolver: (fun(conflict: table): table|string|nil)?)
 M.register_resolver, find_resolver = registry("registerResolver",
   { noun = "resolver", parameter = "resolver", type = "function", meaning = "a function" })
+
+local registered_transforms = {}
+
+--- Registers a function that computes members of items under a name; nil removes it.
+---@param name string
+---@param fn (fun(item: table): table?)?
+function M.register_transform(name, fn)
+  if type(name) ~= "string" then arguments.wrong("registerTransform", 1, "name", "a string", name) end
+  if fn ~= nil and type(fn) ~= "function" then arguments.wrong("registerTransform", 2, "transform", "a function", fn) end
+  registered_transforms[name] = fn
+end
+
+local function find_transform(name)
+  if registered_transforms[name] then return registered_transforms[name] end
+  local module, member = name:match("^(.+)%.([^.]+)$")
+  if not module then return nil, ("no transformation is registered as '%s'"):format(name) end
+  local ok, found = pcall(require, module)
+  if not ok then
+    return nil, ("nothing is registered as '%s', and module '%s' cannot be loaded: %s"):format(name, module, tostring(found))
+  end
+  local fn = type(found) == "table" and found[member]
+  if type(fn) ~= "function" then return nil, ("module '%s' has no function '%s'"):format(module, member) end
+  return fn
+end
 
 --- Marks an empty table as a list, as the engine needs it.
 local function as_list(value)
@@ -160,6 +188,24 @@ local performers = {
   end,
 }
 
+--- Calls a transformation for each item; one that fails concerns its item alone.
+local function transform(fn, items)
+  local answers = core.array()
+  for i = 1, #items do
+    local ok, made = pcall(fn, items[i])
+    if not ok then
+      answers[i] = { error = reason(made) or "unknown" }
+    elseif made == nil or made == core.null then
+      answers[i] = { record = core.null }
+    elseif type(made) ~= "table" then
+      answers[i] = { error = ("it must return a table or nil, got %s"):format(arguments.type_name(made)) }
+    else
+      answers[i] = { record = made }
+    end
+  end
+  return { records = answers }
+end
+
 local RESOLUTIONS = { ["local"] = true, server = true, skip = true }
 
 --- Converts a resolver's decision to the engine's answer.
@@ -178,6 +224,11 @@ local function perform(request)
     local resolver, missing = find_resolver(request.implementation)
     if not resolver then return nil, missing end
     return resolution(resolver(request.arguments))
+  end
+  if name == "transform" then
+    local fn, missing = find_transform(request.implementation)
+    if not fn then return nil, missing end
+    return transform(fn, request.arguments.records)
   end
   local implementation, problem = find_target(request.implementation)
   if implementation == nil then return nil, problem end

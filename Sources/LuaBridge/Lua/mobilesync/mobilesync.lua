@@ -6,6 +6,7 @@
 --- `err.sync` is its state. Each change is a `sync` event as well.
 local core = ...
 local arguments = core.import "arguments"
+local async = core.import "async"
 local calls = core.import "calls"
 local custom = core.import "custom"
 local marks = core.import "marks"
@@ -22,6 +23,7 @@ local marks = core.import "marks"
 ---@field status "NEW"|"STOPPED"|"RUNNING"|"DONE"|"FAILED"
 ---@field progress integer      0 to 100
 ---@field totalSize integer     -1 until known
+---@field hasMore boolean       the run ended at options.maxPages; `more` goes on
 ---@field maxTimeStamp integer  newest modification stored, ms since 1970 UTC; -1 until known
 
 ---@class tureen.mobilesync
@@ -33,6 +35,8 @@ local M = {
 M.registerTarget = custom.register
 -- registerResolver(name, resolver): the function behind options.resolver of syncs with mergeMode MERGE
 M.registerResolver = custom.register_resolver
+-- registerTransform(name, fn): the function behind the key `transform` of targets of type "rest" whose value is this name
+M.registerTransform = custom.register_transform
 
 -- newRecord, markUpdated, markDeleted, unmark: entries with the flags that a sync up looks for
 for name, mark in pairs(marks) do M[name] = mark end
@@ -93,6 +97,10 @@ end
 
 -- reSync([config,] syncIdOrName, success, error)
 about_sync("reSync", true)
+-- refresh([config,] syncIdOrName, success, error): from the beginning of the list again; entries stay until they are replaced
+about_sync("refresh", true)
+-- more([config,] syncIdOrName, success, error): the pages behind those of a run that ended at its maxPages
+about_sync("more", true)
 -- getSyncStatus([config,] syncIdOrName, ...): the sync state, tureen.null when there is none
 about_sync("getSyncStatus", false, function(state)
   if type(state) == "table" and state._soupEntryId ~= nil then return state end
@@ -101,10 +109,49 @@ end)
 -- deleteSync([config,] syncIdOrName, ...): "OK", also when there was none
 about_sync("deleteSync", false)
 
--- cleanResyncGhosts([config,] syncIdOrName, ...): how many entries were removed
-about_sync("cleanResyncGhosts", false)
+-- cleanResyncGhosts([config,] syncIdOrName, [{force = true},] ...): how many entries were removed
+M.cleanResyncGhosts = define {
+  name = "cleanResyncGhosts", has_store = true,
+  params = { { "syncIdOrName", "id_or_name" }, { "options", "table", optional = true } },
+  send = function(success, failure, config, values, caller)
+    local options = values[2]
+    if options then
+      for key in pairs(options) do
+        if key ~= "force" then core.raise("invalidArguments", ("cleanResyncGhosts: unknown option '%s'"):format(key)) end
+      end
+      config.force = options.force
+    end
+    return calls.exec(success, failure, SERVICE, "cleanResyncGhosts", with_sync(config, values[1]), nil, caller)
+  end,
+}
 -- cancelSync([config,] syncIdOrName, ...): ends it at its next page or batch, STOPPED; "OK", also when it does not run
 about_sync("cancelSync", false)
+
+--- Returns an iterator over the pages of a sync down with `maxPages`, for a task: each step runs the sync for as many pages and
+--- gives its state. The first step goes on where the last run ended, or asks for what is new. Ends with the list; raises the
+--- error of a run that fails.
+function M.pages(config, which)
+  if which == nil then config, which = nil, config end
+  local has_begun, has_ended = false, false
+  return function()
+    if has_ended then return nil end
+    local run = M.more
+    local function ask(fn)
+      local value, err
+      if config then value, err = async.await(fn, config, which) else value, err = async.await(fn, which) end
+      if value == nil then error(err, 0) end
+      return value
+    end
+    if not has_begun then
+      local known = ask(M.getSyncStatus)
+      if known == core.null or not known.hasMore then run = M.reSync end
+      has_begun = true
+    end
+    local state = ask(run)
+    has_ended = not state.hasMore
+    return state
+  end
+end
 
 -- createSyncDown([config,] target, soupName, options, [syncName,] ...): the saved sync, status NEW; nothing runs
 M.createSyncDown = define {

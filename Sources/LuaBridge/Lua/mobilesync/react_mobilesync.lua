@@ -1,7 +1,7 @@
 --- Syncs as React Native applications call them: a store config in front of every call, and one callback, at the end of a sync.
 ---
---- `success(sync)` when it is DONE; `error(err)` when it FAILED, cannot start or was STOPPED, then with the code `stopped`. Each
---- change is a `sync` event all the same.
+--- `success(sync)` when it is DONE, or has had its `maxPages`; `error(err)` when it FAILED, cannot start or was STOPPED, then
+--- with the code `stopped`. Each change is a `sync` event all the same.
 local core = ...
 local async = core.import "async"
 local calls = core.import "calls"
@@ -11,8 +11,9 @@ local stores = core.import "react_stores"
 local function at_end(success, failure)
   local place = not failure and core.where() or nil
   return function(sync)
-    if sync.status == "DONE" and success then return success(sync) end
-    if sync.status ~= "STOPPED" then return end
+    local has_ended_well = sync.status == "DONE" or sync.status == "STOPPED" and sync.hasMore
+    if has_ended_well and success then return success(sync) end
+    if has_ended_well or sync.status ~= "STOPPED" then return end
     local err = async.stopped(sync)
     if failure then return failure(err) end
     calls.unhandled(err, place)
