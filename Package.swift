@@ -72,6 +72,7 @@ let package = Package(
     .target(name: "Salesforce", dependencies: ["MobileSync", "SmartStore", "RestClient", "RecordScan", "JSON", "Support", log]),
     .target(
       name: "RestCollections", dependencies: ["MobileSync", "SmartStore", "RestClient", "RecordScan", "JSON", "Support", log]),
+    .target(name: "Parse", dependencies: ["MobileSync", "SmartStore", "RestClient", "JSON", "Support"]),
     .target(name: "CLuaBridge", dependencies: ["CLua"]),
     .target(
       name: "LuaBridge",
@@ -121,6 +122,7 @@ let package = Package(
     .testTarget(name: "RestClientTests", dependencies: ["RestClient", "Salesforce", "JSON", "Support", "TestSupport", log]),
     .testTarget(name: "MobileSyncTests", dependencies: ["MobileSync", "Salesforce", "SandboxOrg", "TestSupport"]),
     .testTarget(name: "RestCollectionsTests", dependencies: ["RestCollections", "RecordScan", "JSON", "TestSupport"]),
+    .testTarget(name: "ParseTests", dependencies: ["Parse", "RestClient", "JSON"]),
     .testTarget(
       name: "LuaBridgeTests", dependencies: ["LuaBridge", "CLuaBridge", "TestSupport"],
       linkerSettings: [.linkedLibrary("lua5.4")]),
