@@ -67,7 +67,8 @@ import Testing
 
   @Test func swift_createFindUpdateBatchSignUpHealth() async throws {
     try await withFixtures { client in
-      func swift(_ method: String, _ path: String, _ body: String? = nil, token: String? = nil) async throws -> ParseClient.Answer {
+      func swift(_ method: String, _ path: String, _ body: String? = nil, token: String? = nil) async throws -> ParseClient.Answer
+      {
         var head = [
           "\(method) /parse\(path) HTTP/1.1", "Host: localhost:1337", "X-Parse-Application-Id: app1",
           "X-Parse-Client-Key: client1", "X-Parse-Installation-Id: 5c8d", "X-Parse-Client-Version: swift6.1.0",

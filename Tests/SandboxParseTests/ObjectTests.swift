@@ -118,7 +118,8 @@ import Testing
       let id = try await client.create(
         "A",
         [
-          "text": "é", "number": 1.5, "whole": 5.0, "big": 9_007_199_254_740_993, "flag": true, "list": [1, "a", .null], "map": ["a": ["b": 1]],
+          "text": "é", "number": 1.5, "whole": 5.0, "big": 9_007_199_254_740_993, "flag": true, "list": [1, "a", .null],
+          "map": ["a": ["b": 1]],
           "date": ["__type": "Date", "iso": "2024-05-01T12:20:30.123+02:00"], "point": pointer("B", "b1"),
           "place": ["__type": "GeoPoint", "latitude": 48.85, "longitude": 2.35],
           "area": ["__type": "Polygon", "coordinates": [[0, 0], [0, 10], [10, 10]]],

@@ -98,7 +98,8 @@ struct ParseClient: Sendable {
 
   // MARK: Bytes
 
-  func send(_ method: String, _ target: String, _ headers: [(String, String)] = [], _ body: [UInt8]? = nil) async throws -> Answer {
+  func send(_ method: String, _ target: String, _ headers: [(String, String)] = [], _ body: [UInt8]? = nil) async throws -> Answer
+  {
     var lines = ["\(method) \(target) HTTP/1.1", "Host: 127.0.0.1:\(port)", "Connection: close"]
     lines += headers.map { "\($0.0): \($0.1)" }
     if let body { lines.append("Content-Length: \(body.count)") }

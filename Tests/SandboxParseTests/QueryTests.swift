@@ -109,7 +109,9 @@ import Testing
       let one = try await client.find("/classes/A/\(id)", ["limit": 1])
       #expect(one.code == 102 && one.error == "Improper encode of parameter")
       #expect(try await client.find("/classes/A/\(id)", ["keys": "n", "readPreference": "PRIMARY"]).json["n"] == 1)
-      let known: [String: JSONValue] = ["readPreference": "PRIMARY", "hint": "x", "comment": "c", "includeReadPreference": "PRIMARY"]
+      let known: [String: JSONValue] = [
+        "readPreference": "PRIMARY", "hint": "x", "comment": "c", "includeReadPreference": "PRIMARY",
+      ]
       #expect(try await client.find("/classes/A", known).results.count == 1)
     }
   }

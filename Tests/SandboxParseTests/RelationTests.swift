@@ -81,7 +81,8 @@ import Testing
       let other = try await client.create("Book", ["authors": operation("AddRelation", [authors[2]])])
       let a = pointer("Author", authors[0])
       for (constraint, ids) in [
-        (a, [book]), (["$in": [a, pointer("Author", authors[2])]], [book, other]), (["$nin": [a]], [other]), (["$ne": a], [other]),
+        (a, [book]), (["$in": [a, pointer("Author", authors[2])]], [book, other]), (["$nin": [a]], [other]),
+        (["$ne": a], [other]),
         (["$eq": a], []), (["$exists": true], []), (["$all": [a]], []),
       ] as [(JSONValue, [String])] {
         let found = try await client.find("Book", where: ["authors": constraint])

@@ -49,7 +49,8 @@ import Testing
     try await withParse { _, client, _ in
       let broken = try await client.send("POST", "/parse/classes/A", [], Array("{\"a\":".utf8))
       #expect(broken.status == 400 && broken.code == nil && broken.error != nil)
-      let large = try await client.send("POST", "/parse/classes/A", [], Array("\"\(String(repeating: "x", count: 21 << 20))\"".utf8))
+      let large = try await client.send(
+        "POST", "/parse/classes/A", [], Array("\"\(String(repeating: "x", count: 21 << 20))\"".utf8))
       #expect(large.status == 413 && large.text == #"{"error":"request entity too large"}"#)
     }
   }
