@@ -94,6 +94,7 @@ let package = Package(
         sandbox("Crypto", "swift-crypto"), sandbox("CryptoExtras", "swift-crypto"), sandbox("X509", "swift-certificates"),
       ]),
     .target(name: "SandboxForge", dependencies: ["SandboxServer", "CZlib", "JSON"]),
+    .target(name: "SandboxParse", dependencies: ["SandboxServer", "JSON", "Support"]),
     .target(
       name: "Tureen",
       dependencies: [
@@ -105,7 +106,8 @@ let package = Package(
       dependencies: [
         "Tureen", "CRepl", "RestClient", "Salesforce", "SmartStore",
         .target(name: "SandboxOrg", condition: .when(traits: ["Sandbox"])),
-        .target(name: "SandboxForge", condition: .when(traits: ["Sandbox"])), "Support", log,
+        .target(name: "SandboxForge", condition: .when(traits: ["Sandbox"])),
+        .target(name: "SandboxParse", condition: .when(traits: ["Sandbox"])), "Support", log,
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ],
       linkerSettings: [.linkedLibrary("lua5.4")]),
@@ -134,6 +136,7 @@ let package = Package(
         sandbox("X509", "swift-certificates"),
       ]),
     .testTarget(name: "SandboxForgeTests", dependencies: ["SandboxForge", "JSON"]),
+    .testTarget(name: "SandboxParseTests", dependencies: ["SandboxParse", "JSON"]),
     .testTarget(
       name: "TureenTests", dependencies: ["Tureen", "Salesforce", "SandboxOrg", "Support", "TestSupport"],
       linkerSettings: [.linkedLibrary("lua5.4")]),
