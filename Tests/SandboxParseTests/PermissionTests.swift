@@ -84,7 +84,7 @@ import Testing
       #expect(changed.json["fields"]?["title"] == nil)
       #expect(changed.json["fields"]?["genre"] == ["type": "Pointer", "targetClass": "Genre"])
       #expect(try await client.post("/classes/Book", ["genre": 1]).code == 111)
-      for n in 0..<3 { try await client.create("Book", ["n": .integer(n)]) }
+      for n in 0..<3 { try await client.create("Book", ["n": .integer(Int64(n))]) }
       let full = try await master.delete("/schemas/Book")
       #expect(full.code == 255 && full.error == "Class Book is not empty, contains 3 objects, cannot drop schema.")
       #expect(try await client.delete("/purge/Book").status == 403)
@@ -97,7 +97,7 @@ import Testing
   }
 
   @Test func schemas_thatCannotBe_changeNothing() async throws {
-    try await withParse { _, client, _ in
+    try await withParse { _, client, _ async throws in
       let master = client.master
       let point: JSONValue = ["type": "GeoPoint"]
       for (fields, code) in [

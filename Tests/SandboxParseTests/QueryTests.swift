@@ -136,7 +136,7 @@ import Testing
   }
 
   @Test func limit_withoutOne_is100() async throws {
-    try await withParse(isSeeded: true) { _, client, _ in
+    try await withParse(isSeeded: true) { _, client, _ async throws in
       #expect(try await client.get("/classes/Author").results.count == 100)
       #expect(try await client.find("/classes/Author", ["limit": 1_500]).results.count == 1_500)
     }

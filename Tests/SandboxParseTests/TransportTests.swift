@@ -139,7 +139,7 @@ import Testing
   }
 
   @Test func sdkKeys_besideAKnownIdInTheHeaders_areRefused() async throws {
-    try await withParse { _, client, _ in
+    try await withParse { _, client, _ async throws in
       for name in ["_SessionToken", "_ApplicationId", "_x"] {
         let body = JSONValue.object(JSONObject([("n", 1), (name, "a")]))
         #expect(try await client.post("/classes/A", body).code == 105, "\(name)")
@@ -152,7 +152,7 @@ import Testing
   }
 
   @Test func contentType_doesNotMatter() async throws {
-    try await withParse { _, client, _ in
+    try await withParse { _, client, _ async throws in
       let headers = [
         ("X-Parse-Application-Id", client.keys.applicationId), ("X-Parse-Client-Key", client.keys.clientKey),
         ("Content-Type", "application/x-www-form-urlencoded"), ("X-Parse-Request-Id", "one"),

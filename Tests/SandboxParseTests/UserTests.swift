@@ -39,7 +39,8 @@ import Testing
       #expect(try await client.get("/users/\(user.id)").code == 101)
       let own = try await client.signedIn(user.token).get("/users/\(user.id)").json
       #expect(own["email"] == "u@x.org" && own["sessionToken"] == .string(user.token) && own["password"] == nil)
-      #expect(own["ACL"] == .object(JSONObject([(user.id, ["read": true, "write": true])])))
+      let rights: JSONValue = ["read": true, "write": true]
+      #expect(own["ACL"] == .object(JSONObject([(user.id, rights)])))
       let list = try await client.signedIn(user.token).get("/users").results
       #expect(list.count == 1 && list[0]["sessionToken"] == nil)
       server.settings.enforcePrivateUsers = false

@@ -73,7 +73,7 @@ enum Operation {
     case .delete: return nil
     case .keep, .relate: return value
     case .increment(let amount):
-      guard let old = value ?? 0, let number = old.doubleValue else {
+      guard let number = (value ?? 0).doubleValue else {
         throw .unexpected("Cannot apply $inc to a value of non-numeric type")
       }
       return Values.number(number + amount)
