@@ -9,12 +9,14 @@ if kind == "rest" then
   tureen.configure { connections = { bench = { baseURL = url, } } }
   target = {
     type = "rest", connection = "bench", url = ("/list?offset=0&size=%s&count=%s"):format(size, count),
-    idField = "Id", modificationDateField = "LastModifiedDate", paging = { style = "link" }, incremental = { mode = "etag" },
+    idField = "Id", modificationDateField = "LastModifiedDate",
+    paging = { style = "link" }, incremental = { mode = "etag" },
   }
 end
 
 tools.run(function()
-  local check, sync = tools.check, nil
+  local check = tools.check
+  local sync
   if phase == "first" then
     check(tureen.await(tureen.smartstore.registerSoup, "contacts", tools.specs))
     sync = check(tureen.await(tureen.mobilesync.syncDown, target, "contacts", { mergeMode = "OVERWRITE" }, "benchmark"))

@@ -132,6 +132,9 @@ about_sync("cancelSync", false)
 --- error of a run that fails.
 function M.pages(config, which)
   if which == nil then config, which = nil, config end
+  if type(which) ~= "string" and math.type(which) ~= "integer" then
+    arguments.wrong("pages", 1, "syncIdOrName", "a sync id or a sync name", which)
+  end
   local has_begun, has_ended = false, false
   return function()
     if has_ended then return nil end
