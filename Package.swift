@@ -123,7 +123,11 @@ let package = Package(
     .testTarget(name: "SmartStoreTests", dependencies: ["SmartStore", "Support", "TestSupport"]),
     .testTarget(name: "RestClientTests", dependencies: ["RestClient", "Salesforce", "JSON", "Support", "TestSupport", log]),
     .testTarget(name: "MobileSyncTests", dependencies: ["MobileSync", "Salesforce", "SandboxOrg", "TestSupport"]),
-    .testTarget(name: "RestCollectionsTests", dependencies: ["RestCollections", "RecordScan", "JSON", "TestSupport"]),
+    .testTarget(
+      name: "RestCollectionsTests",
+      dependencies: [
+        "RestCollections", "MobileSync", "SmartStore", "RestClient", "RecordScan", "JSON", "Support", "TestSupport", log,
+      ]),
     .testTarget(name: "ParseTests", dependencies: ["Parse", "RestClient", "JSON"]),
     .testTarget(
       name: "LuaBridgeTests", dependencies: ["LuaBridge", "CLuaBridge", "TestSupport"],

@@ -43,9 +43,11 @@ extension PageStep {
         for entryId in try transaction.entryIds(in: place.soup, where: place.fields.id, equals: .text(id)) {
           guard let entry = try transaction.entry(entryId, in: place.soup)?.object() else { continue }
           let isDirty = entry.hasFlag(LocalField.local)
-          if !isDirty || (isDeleted && state.options.mergeMode == .overwrite) {
+          if !isDeleted {
+            if !isDirty, try isToGo(entryId, entry, place, state, transaction) { gone.append(entryId) }
+          } else if !isDirty || state.options.mergeMode == .overwrite {
             gone.append(entryId)
-          } else if isDeleted {
+          } else {
             let met = Encounter(soup: place.soup, fields: place.fields, entryId: entryId, server: .deleted)
             guard case .conflict(let isNews)? = try reconciler.reconcile(met, in: transaction) else { continue }
             state.counts.conflicting += 1
@@ -56,5 +58,16 @@ extension PageStep {
     }
     try transaction.remove(gone, from: place.soup)
     state.counts.removed += gone.count
+  }
+
+  /// What one sync does not want another may: its entries stay, and one that both brought becomes the other's.
+  private func isToGo(
+    _ entryId: Int64, _ entry: JSONObject, _ place: RecordPlace, _ state: SyncState, _ transaction: StoreTransaction
+  ) throws -> Bool {
+    guard entry[LocalField.syncId]?.integerValue == state.id else { return false }
+    let others = try transaction.otherOwners(of: entryId, than: state.id, in: place.soup)
+    guard let heir = try others.first(where: { try SyncsSoup.find(.id($0), in: transaction) != nil }) else { return true }
+    _ = try transaction.patch(entryId, in: place.soup, setting: [LocalField.syncId: .integer(heir)])
+    return false
   }
 }

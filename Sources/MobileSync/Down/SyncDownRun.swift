@@ -94,7 +94,8 @@ struct SyncDownRun {
     while true {
       try environment.control.check()
       pages += 1
-      let isPause = page.next != nil && pages >= mostPages, next = isPause ? nil : page.next.map { NextPage($0) }
+      let isPause = page.next != nil && pages >= mostPages && page.notes?.failsNext != true
+      let next = isPause ? nil : page.next.map { NextPage($0) }
       do {
         let isSaved = try await store(page, known: known, end: isPause ? .paused : next == nil ? .done : nil, in: context)
         guard let next else { return }

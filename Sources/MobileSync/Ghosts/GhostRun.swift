@@ -127,7 +127,10 @@ struct GhostRun: Sendable {
     for other in others {
       var asked = other.places.map { _ in [String]() }
       asked[other.position] = other.shared
-      let remote = try await remoteIds(of: other.target, among: asked, in: context(of: other.state, other.places))[other.position]
+      var asking = try await context(of: other.state, other.places)
+      // Nothing of the other sync is removed, whatever part of these records it lacks.
+      asking.isForced = true
+      let remote = try await remoteIds(of: other.target, among: asked, in: asking)[other.position]
       for id in other.shared where remote.contains(id) { heirs[id] = other.state.id }
     }
     return heirs

@@ -6,6 +6,9 @@ public struct SyncConfiguration: Sendable {
   /// Ms since 1970 UTC.
   public var now: @Sendable () -> Int64 = SyncConfiguration.systemTime
 
+  /// Ms since some moment, on a clock that does not jump: how long a walk through a list takes.
+  package var uptime: @Sendable () -> Int64 = SyncConfiguration.steadyTime
+
   /// How long a record may stay invisible to queries after it got its modification date, ms. A re-sync looks back that
   /// far behind the server's time of the last run; what it finds there and has already is neither counted nor written.
   /// A minute covers ordinary transactions; long-running ones on the server can be given more.
@@ -63,4 +66,10 @@ public struct SyncConfiguration: Sendable {
   }
 
   public static let systemTime: @Sendable () -> Int64 = { SystemClock.millisecondsSince1970() }
+
+  package static let steadyTime: @Sendable () -> Int64 = {
+    let start = steadyStart
+    return start.duration(to: .now).milliseconds
+  }
+  private static let steadyStart = ContinuousClock.now
 }

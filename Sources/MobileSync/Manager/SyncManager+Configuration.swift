@@ -51,6 +51,8 @@ extension SyncManager {
       state.id = id
       if stored.type == new.type, stored.target == new.target, stored.soupName == new.soupName {
         state.keepProgress(of: stored)
+      } else {
+        try transaction.forgetSyncPages(of: id)
       }
       try SyncsSoup.save(state, in: transaction)
       return state
@@ -78,6 +80,10 @@ extension SyncState {
     counts = other.counts
     limitInfo = other.limitInfo
     warnings = other.warnings
+    hasMore = other.hasMore
+    isIncomplete = other.isIncomplete
+    resumeAt = other.resumeAt
+    memory = other.memory
   }
 
   fileprivate func hasDefinition(of other: SyncState) -> Bool {

@@ -51,6 +51,13 @@ extension IncrementalRules.Mode {
   }
 }
 
+extension RestTarget {
+  /// Whether pages can be told apart by their URLs, so that what is kept of one is not sent for another.
+  var validatesPages: Bool {
+    method == .get && (paging.place == .query || paging.isURLBased) && incremental.mode.validates(isFirstPage: true)
+  }
+}
+
 // MARK: JSON
 
 extension PageValidator {

@@ -96,8 +96,10 @@ struct CollectionGhosts: Sendable {
       return step
     }
     let page = try reader.read(response, number: walk.pageNumber)
-    walked.ids.formUnion(page.items.map(\.id))
+    // Also items that cannot be used are there.
+    walked.ids.formUnion(page.ids)
     walked.ids.subtract(page.removed)
+    walked.ids.subtract(page.excluded)
     let step = walk.accept(page)
     if case .again = step { try await connection.wait(seconds: pauses.next(response, target)) }
     return step

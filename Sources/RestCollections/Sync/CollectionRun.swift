@@ -19,6 +19,10 @@ actor CollectionRun {
   private var timer: WalkTimer
   private var validators: [String: PageValidator]
   private var visited = Set<String>()
+  /// What is kept of earlier runs' pages belongs to another account or another target, and goes with the first page.
+  private var forgetsPages: Bool
+  /// Of the first page, in modes that end a run when it has not changed: kept once everything behind it is stored, too.
+  private var ofFirstPage: (page: String, value: JSONObject)?
   /// The next page is the first one of a walk that begins again.
   private var startsAgain = false
   /// A stored token was sent with the first request, which may have expired.
@@ -41,7 +45,10 @@ actor CollectionRun {
     tracker = WatermarkTracker(target, start: memory.known.watermark, isIncremental: plan.isIncremental)
     let settings = connection.settings, origins = settings.allowOrigins.map(\.origin)
     if let cursor {
-      walk = PageWalk(target, base: settings.baseURL, allowedOrigins: origins, maxPages: .max, resuming: cursor.walk)
+      var state = cursor.walk
+      // A cursor that dies starts the walk again once a run.
+      state.hasRestarted = false
+      walk = PageWalk(target, base: settings.baseURL, allowedOrigins: origins, maxPages: .max, resuming: state)
       tracker.resume(cursor.tracker)
     } else {
       do throws(URITemplate.Problem) {
@@ -50,9 +57,12 @@ actor CollectionRun {
         throw SyncError(error)
       }
     }
-    timer = WalkTimer(startedMs: cursor?.startedMs ?? nowMs, elapsedMs: cursor?.elapsedMs ?? 0)
+    let uptime = context.configuration.uptime
+    timer =
+      cursor.map { WalkTimer(resuming: $0, nowMs: nowMs, uptime: uptime) } ?? WalkTimer(startedMs: nowMs, uptime: uptime)
     validators = [:]
-    if target.incremental.mode.validates(isFirstPage: true), !isOtherAccount, context.mode != .refresh {
+    forgetsPages = isOtherAccount
+    if target.validatesPages, !isOtherAccount, context.mode != .refresh {
       let kept = try await context.store.read { [id = context.syncId] in try $0.syncPages(of: id) }
       validators = kept.compactMapValues { (try? JSONValue(parsing: $0)).flatMap { PageValidator($0, target) } }
     }
@@ -69,7 +79,7 @@ actor CollectionRun {
     var pauses = PendingPauses()
     while true {
       let request = walk.request, name = PageValidator.name(request.url, target)
-      let known = target.incremental.mode.validates(isFirstPage: isFirst) ? validators[name] : nil
+      let known = validates ? validators[name] : nil
       let response: ConnectionResponse
       do {
         response = try await client.page(request, known?.conditions ?? [])
@@ -92,6 +102,13 @@ actor CollectionRun {
   }
 
   private var isFirst: Bool { walk.state.position == .first }
+
+  /// Whether the page that the walk stands at is asked for with what is kept of it. That the newest changes are known says nothing
+  /// to a run that is to read everything.
+  private var validates: Bool {
+    guard target.validatesPages, target.incremental.mode.validates(isFirstPage: isFirst) else { return false }
+    return target.incremental.mode != .sorted || plan.isIncremental
+  }
 
   /// - Returns: An empty page where the failure is the end of the list; nil when the walk goes on with another request.
   private func afterFailure(_ error: RestError, _ request: PageRequest) async throws -> SyncDownPage? {
@@ -154,9 +171,13 @@ actor CollectionRun {
     var page = SyncDownPage(parts: [shaped.records], totalSize: 0)
     let wasFirst = isFirst
     let step = tracker.hasReachedWatermark(found) ? .end(walk.endAtWatermark()) : walk.accept(found)
-    if target.incremental.mode.validates(isFirstPage: wasFirst) {
-      notes.kept = PageValidator(found, next: step.next).map { (name, $0.json(target)) }
-      if target.incremental.mode != .etag { notes.pages = [name] }
+    if target.validatesPages, target.incremental.mode.validates(isFirstPage: wasFirst) {
+      let kept = step.fails ? nil : PageValidator(found, next: step.next).map { (page: name, value: $0.json(target)) }
+      if target.incremental.mode == .etag { notes.kept = kept } else { ofFirstPage = kept }
+    }
+    if forgetsPages {
+      forgetsPages = false
+      notes.pages = notes.kept.map { [$0.page] } ?? []
     }
     notes = follow(step, notes, &page)
     page.totalSize = Int(clamping: walk.totalSize)
@@ -194,6 +215,7 @@ actor CollectionRun {
     case .fail(let error):
       // Where the pages lead in a circle there is nothing to go on from.
       memory.cursor = nil
+      notes.failsNext = true
       page.next = { throw SyncError(error) }
     case .restart:
       startsAgain = true
@@ -224,7 +246,12 @@ actor CollectionRun {
     memory.known.lacksDates = tracker.lacksDates
     memory.known.lastRunMs = timer.startedMs
     if !plan.isIncremental, end.certainty == .sure { memory.known.lastFullWalkMs = timer.startedMs }
-    if target.incremental.mode == .etag { notes.pages = visited }
+    if target.incremental.mode == .etag {
+      notes.pages = visited
+    } else if let kept = ofFirstPage, !isShort {
+      notes.kept = kept
+      notes.pages = [kept.page]
+    }
     notes.isIncomplete = isShort
     if isShort { notes.warnings.append(CollectionRun.shortWarning) }
     notes.memory = memory.json
@@ -237,6 +264,9 @@ actor CollectionRun {
 }
 
 extension PageWalk.Step {
+  /// A page from which nothing leads on is asked for in full again: that it has not changed would say that the list ends there.
+  fileprivate var fails: Bool { if case .fail = self { true } else { false } }
+
   /// The URL of the page behind; nil when there is none.
   fileprivate var next: String? {
     switch self {
@@ -246,20 +276,34 @@ extension PageWalk.Step {
   }
 }
 
-/// How long a walk has taken, over all runs that had a part in it.
+/// How long a walk has taken, from its first page on, over all runs that had a part in it.
 struct WalkTimer: Sendable {
   /// By the wall clock, ms since 1970 UTC.
   let startedMs: Int64
   private let before: Int64
-  private let began = ContinuousClock.now
+  private let uptime: @Sendable () -> Int64
+  private let began: Int64
 
-  init(startedMs: Int64, elapsedMs: Int64) {
-    self.startedMs = startedMs
-    before = elapsedMs
+  /// - Parameter uptime: ms on a clock that does not jump.
+  init(startedMs: Int64, uptime: @escaping @Sendable () -> Int64) {
+    self.init(startedMs: startedMs, before: 0, uptime: uptime)
   }
 
-  /// On a clock that does not jump.
-  var elapsedMs: Int64 { before + began.duration(to: .now).milliseconds }
+  /// Goes on with the walk of an earlier run. What changed while it rested counts like what changed while it ran; the clock that
+  /// does not jump may be another one by now, so only the wall clock knows how long that was.
+  init(resuming cursor: CollectionCursor, nowMs: Int64, uptime: @escaping @Sendable () -> Int64) {
+    let before = max(cursor.elapsedMs, nowMs.subtractingSafely(cursor.startedMs))
+    self.init(startedMs: cursor.startedMs, before: before, uptime: uptime)
+  }
+
+  private init(startedMs: Int64, before: Int64, uptime: @escaping @Sendable () -> Int64) {
+    self.startedMs = startedMs
+    self.before = before
+    self.uptime = uptime
+    began = uptime()
+  }
+
+  var elapsedMs: Int64 { before + max(0, uptime() - began) }
 }
 
 /// Waits for a server that is still computing its list.
@@ -275,6 +319,6 @@ struct PendingPauses {
     }
     count += 1
     let asked = response.header("Retry-After").flatMap { Double($0) }
-    return min(60, asked ?? Double(1 << (count - 1)))
+    return min(60, max(0, asked ?? Double(1 << (count - 1))))
   }
 }

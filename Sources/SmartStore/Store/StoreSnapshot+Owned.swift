@@ -38,4 +38,14 @@ extension StoreSnapshot {
     }
     return found
   }
+
+  /// The syncs that brought an entry beside one of them, ascending.
+  package func otherOwners(of id: Int64, than owner: Int64, in name: String) throws -> [Int64] {
+    let soup = try self.soup(name)
+    return try ids(
+      """
+      SELECT owner FROM \(soup.table) WHERE id = ?1 AND owner IS NOT NULL AND owner <> ?3
+      UNION SELECT owner FROM soup_members WHERE soup = ?2 AND entry = ?1 AND owner > 0 AND owner <> ?3 ORDER BY 1
+      """, [.integer(id), .integer(soup.number), .integer(owner)])
+  }
 }

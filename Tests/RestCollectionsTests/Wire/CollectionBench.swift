@@ -1,0 +1,221 @@
+import JSON
+import Logging
+import SmartStore
+import Synchronization
+import TestSupport
+
+@testable import MobileSync
+@testable import RestClient
+@testable import RestCollections
+
+/// A collection's server, a connection to it, a store, and a manager between them. Its clock moves when something waits, and when
+/// the test moves it.
+final class CollectionBench: @unchecked Sendable {  // the manager is replaced by the test's own task alone
+  static let soup = "rows"
+  static let specs = [
+    IndexSpec(path: "id", type: .string), IndexSpec(path: "__local__", type: .string),
+    IndexSpec(path: "__sync_id__", type: .integer),
+  ]
+
+  let server: CollectionServer
+  let clock = WireClock()
+  let temporary: TemporaryStore
+  private(set) var manager: SyncManager
+  private let connections: RestConnections
+  private let configuration: SyncConfiguration
+
+  var store: Store { temporary.store }
+
+  /// - Parameters:
+  ///   - rows: So many repositories, whose dates are a minute apart.
+  ///   - members: Of the connection, beside its `baseURL`.
+  ///   - others: Further connections, by name.
+  init(
+    rows: Int = 0, _ members: JSONObject = [:], others: [String: JSONObject] = [:],
+    transforms: (any CustomTargetRunner)? = nil
+  ) throws {
+    server = try CollectionServer(rows: (0..<rows).map { Repository.row($0 + 1) })
+    temporary = try TemporaryStore(soup: CollectionBench.soup, CollectionBench.specs)
+    var all = others
+    var own = members
+    own["baseURL"] = own["baseURL"] ?? .string(server.url)
+    all["api"] = own
+    let origin = ConnectionSettings.Origin(folder: "/", allowsPlainSecrets: true)
+    let settings = try all.sorted { $0.key < $1.key }.map {
+      try ConnectionSettings(name: $0.key, json: .object($0.value), from: origin)
+    }
+    var environment = RestConnection.Environment(home: nil, secrets: SecretReading { (source) throws(SecretReading.Failure) in
+      throw SecretReading.Failure("\(source.name) is not set", isMissing: true)
+    })
+    environment.retry = clock.environment
+    environment.log = RequestLog(level: .off, isStored: false, now: { 0 }) { _ in }
+    environment.userAgent = { "tureen/test" }
+    connections = RestConnections(settings, environment: environment)
+    var configuration = SyncConfiguration()
+    configuration.now = { [clock] in clock.milliseconds }
+    configuration.uptime = { [clock] in clock.milliseconds - 1_000_000 }
+    configuration.customTargets = transforms
+    configuration.logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
+    self.configuration = configuration
+    manager = try CollectionBench.manager(temporary.store, connections, configuration)
+  }
+
+  private static func manager(
+    _ store: Store, _ connections: RestConnections, _ configuration: SyncConfiguration
+  ) throws -> SyncManager {
+    try SyncManager(
+      store: store, client: NoServer(), targets: TargetRegistry([RestSyncService(connections)]), configuration: configuration)
+  }
+
+  /// As after the end of the process: another manager on the same file.
+  func reopen() async throws {
+    await manager.shutdown()
+    try temporary.reopen()
+    manager = try CollectionBench.manager(temporary.store, connections, configuration)
+  }
+
+  func close() async {
+    await manager.shutdown()
+    await connections.shutdown()
+    server.stop()
+  }
+
+  // MARK: Syncs
+
+  /// A target of the bench's server.
+  static func target(_ members: JSONObject = [:]) -> JSONObject {
+    let plain: JSONObject = ["type": "rest", "connection": "api", "url": "/items", "paging": ["style": "link"]]
+    return plain.merging(members)
+  }
+
+  @discardableResult
+  func down(_ members: JSONObject = [:], _ options: JSONObject? = nil, name: String = "s") async throws -> SyncState {
+    try await manager.syncDown(
+      target: CollectionBench.target(members), options: options, soupName: CollectionBench.soup, syncName: name)
+  }
+
+  @discardableResult
+  func again(_ name: String = "s") async throws -> SyncState {
+    server.forgetRequests()
+    return try await manager.reSync(.name(name))
+  }
+
+  func cleanGhosts(force: Bool = false, name: String = "s") async throws -> Int {
+    try await withCheckedThrowingContinuation { continuation in
+      do {
+        try manager.cleanResyncGhosts(.name(name), force: force) { continuation.resume(with: $0) }
+      } catch {
+        continuation.resume(throwing: error)
+      }
+    }
+  }
+
+  /// What the target of a sync remembers.
+  func memory(_ name: String = "s") throws -> JSONObject { try manager.getSyncStatus(.name(name))?.memory ?? [:] }
+
+  var hasCursor: Bool { get throws { try memory()["cursor"] != nil } }
+
+  // MARK: The store's side
+
+  /// In the order of their ids as numbers.
+  func entries() throws -> [JSONObject] {
+    let rows = try JSONValue(parsing: store.rows("SELECT {rows:_soup} FROM {rows}", pageSize: 100_000)).arrayValue ?? []
+    let entries = rows.compactMap { $0.arrayValue?.first?.objectValue }
+    return entries.sorted { (Int($0.id) ?? 0, $0.id) < (Int($1.id) ?? 0, $1.id) }
+  }
+
+  func ids() throws -> [String] { try entries().map(\.id).sorted() }
+
+  func entry(_ id: Int) throws -> JSONObject? { try entries().first { $0.id == String(id) } }
+
+  /// Texts of a member, in the order of the ids.
+  func values(_ key: String) throws -> [String] { try entries().map { $0[key]?.plain ?? "-" } }
+
+  /// Changes an entry as a script does.
+  func edit(_ id: Int, _ changes: JSONObject) throws {
+    guard var entry = try entry(id) else { throw WireFailure("no entry \(id)") }
+    for (key, value) in changes { entry[key] = value }
+    entry["__local__"] = true
+    entry["__locally_updated__"] = true
+    try store.upsert(JSONValue.array([.object(entry)]).text, into: CollectionBench.soup)
+  }
+
+  /// Runs a test with a bench, which ends whatever happens.
+  static func with(
+    rows: Int = 0, _ members: JSONObject = [:], others: [String: JSONObject] = [:],
+    transforms: (any CustomTargetRunner)? = nil, _ body: (CollectionBench) async throws -> Void
+  ) async throws {
+    let bench = try CollectionBench(rows: rows, members, others: others, transforms: transforms)
+    do {
+      try await body(bench)
+    } catch {
+      await bench.close()
+      throw error
+    }
+    await bench.close()
+  }
+}
+
+struct WireFailure: Error {
+  let what: String
+  init(_ what: String) { self.what = what }
+}
+
+/// Rows like the repositories of an organisation.
+enum Repository {
+  /// Seconds since 1970 at which the bench's clock begins; row n was changed n minutes after a day before.
+  static let start = 1_700_000_000
+
+  static func row(_ n: Int, date: String? = nil) -> JSONObject {
+    [
+      "id": .integer(Int64(n)), "name": .string("r\(n)"), "full_name": .string("acme/r\(n)"),
+      "owner": ["login": "acme", "id": 7, "avatar_url": .string("https://a.example/u/7")], "description": nil,
+      "updated_at": .string(date ?? Repository.date(start - 86_400 + n * 60)),
+    ]
+  }
+
+  /// ISO 8601, whole seconds.
+  static func date(_ seconds: Int) -> String { DateFormat.iso8601.text(Int64(seconds) * 1000, zone: .utc) }
+}
+
+/// A clock that waiting and tests move.
+final class WireClock: Sendable {
+  private let state = Mutex<(now: Double, slept: [Double])>((Double(Repository.start), []))
+
+  var milliseconds: Int64 { state.withLock { Int64($0.now * 1000) } }
+  var seconds: Int { state.withLock { Int($0.now) } }
+  var slept: [Double] { state.withLock { $0.slept } }
+  func advance(_ seconds: Double) { state.withLock { $0.now += seconds } }
+
+  /// The date that the server gives to a change made now.
+  var date: String { Repository.date(seconds) }
+
+  var environment: RetryEnvironment {
+    RetryEnvironment(
+      sleep: { seconds in
+        try Task.checkCancellation()
+        self.state.withLock {
+          $0.now += seconds
+          $0.slept.append(seconds)
+        }
+      }, random: { 0 }, now: { self.state.withLock { $0.now } })
+  }
+}
+
+/// In the place of an org, which none of these syncs talks to.
+private struct NoServer: RestClient {
+  var apiVersion: String { "v0" }
+  func send(_ request: RestRequest) async throws -> RestResponse { throw WireFailure("a request went to the org") }
+  func shutdown() async {}
+}
+
+extension JSONObject {
+  var id: String { self["id"]?.plain ?? "" }
+
+  /// Members of the other object in the place of these.
+  func merging(_ other: JSONObject) -> JSONObject {
+    var merged = self
+    for (key, value) in other { merged[key] = value }
+    return merged
+  }
+}
