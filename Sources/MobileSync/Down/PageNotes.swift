@@ -22,6 +22,8 @@ package struct PageNotes: Sendable {
   package var isUnchanged = false
   /// The list begins again with this page.
   package var startsAgain = false
+  /// There was no page: the server says that the list has ended before.
+  package var isPastTheEnd = false
   /// Nothing leads on from this page: the run fails behind it, also where it might pause.
   package var failsNext = false
   /// The list has ended, and records may be missing.

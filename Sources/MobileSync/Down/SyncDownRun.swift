@@ -93,7 +93,7 @@ struct SyncDownRun {
     try await announce()
     while true {
       try environment.control.check()
-      pages += 1
+      if page.notes?.isPastTheEnd != true { pages += 1 }
       let isPause = page.next != nil && pages >= mostPages && page.notes?.failsNext != true
       let next = isPause ? nil : page.next.map { NextPage($0) }
       do {

@@ -52,10 +52,8 @@ extension IncrementalRules.Mode {
 }
 
 extension RestTarget {
-  /// Whether pages can be told apart by their URLs, so that what is kept of one is not sent for another.
-  var validatesPages: Bool {
-    method == .get && (paging.place == .query || paging.isURLBased) && incremental.mode.validates(isFirstPage: true)
-  }
+  /// Whether anything of a page is kept for conditional requests. Answers to a POST have no validators.
+  var validatesPages: Bool { method == .get && incremental.mode.validates(isFirstPage: true) }
 }
 
 // MARK: JSON

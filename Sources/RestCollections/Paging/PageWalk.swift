@@ -164,7 +164,9 @@ struct PageWalk: Sendable {
   }
 
   private mutating func go(to next: WalkPosition, after page: Int) throws(RestPageError) -> Step {
-    guard state.loops.follow(next.address) else {
+    // Numbers and offsets begin again in each list beyond `maxItems`.
+    let list = state.segmentSince.map { "\($0) " } ?? ""
+    guard state.loops.follow(list + next.address) else {
       throw target.pageError(
         .loop, page, "the next page was asked for before: the pages lead in a circle, an error of the server")
     }

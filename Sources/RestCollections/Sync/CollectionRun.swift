@@ -122,9 +122,14 @@ actor CollectionRun {
     case .restart:
       startsAgain = true
       return nil
+    // The server gives no more of this list, and the rest is asked for by date.
+    case .next: return nil
+    case .fail(let problem): throw SyncError(problem)
     case .end(let end):
       var page = SyncDownPage(parts: [nil], totalSize: Int(clamping: walk.totalSize))
-      page.notes = ended(end, PageNotes())
+      var notes = ended(end, PageNotes())
+      notes.isPastTheEnd = true
+      page.notes = notes
       return page
     default: throw error
     }

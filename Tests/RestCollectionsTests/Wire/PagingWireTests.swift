@@ -116,7 +116,7 @@ struct PagingWireTests {
   }
 
   @Test(arguments: [
-    ("nextPath", "links[rel=].href"), ("nextPath", "a..b"), ("nextPath", "header:"), ("nextPath", "links[rel"),
+    ("nextPath", "a..b"), ("nextPath", "header:"), ("nextPath", "links[rel"),
     ("nextPath", "a[*].b"),
   ])
   func path_wrong_isAnErrorWhenTheTargetIsRead(key: String, path: String) async throws {
@@ -209,21 +209,28 @@ struct PagingWireTests {
     }
   }
 
-  @Test func resultCap_listBeyondIt_goesOnByDate() async throws {
+  /// Some servers end a list at their cap, others refuse what is beyond it.
+  @Test(arguments: [false, true]) func resultCap_listBeyondIt_goesOnByDate(refuses: Bool) async throws {
     try await CollectionBench.with(rows: 2500) { bench async throws in
       bench.server.with { state in
         state.style = .offset
         state.cap = 1000
         state.size = 100
+        if refuses {
+          state.change = { answer, request in
+            guard URLQuery.value(of: "offset", in: request.target) == "1000" else { return }
+            answer = .json(#"{"message":"Only the first 1000 search results are available"}"#, status: 422)
+          }
+        }
         // Three rows a minute.
         for i in state.rows.indices { state.rows[i]["updated_at"] = .string(Repository.date(1_600_000_000 + i / 3 * 60)) }
       }
       let state = try await bench.down(
-        Self.target(.offset, ["maxItems": 1000]).merging([
+        Self.target(.offset, ["maxItems": 1000, "endStatus": [422]]).merging([
           "modificationDateField": "updated_at", "params": ["sort": "updated"],
           "incremental": ["mode": "param", "order": "ascending", "params": ["since": "{since}"]],
         ]))
-      #expect(state.status == .done, "\(state.error)")
+      #expect(state.status == .done, "\(state.error) \(bench.server.lists.map(\.target).suffix(8))")
       #expect(try bench.ids() == bench.server.ids)
       #expect(try bench.ids().count == 2500)
     }
@@ -240,7 +247,7 @@ struct PagingWireTests {
           "modificationDateField": "updated_at",
           "incremental": ["mode": "param", "order": "ascending", "params": ["since": "{since}"]],
         ]))
-      #expect(state.status == .failed && state.error.contains("only 100 items") && state.error.contains("'maxItems'"))
+      #expect(state.status == .failed && state.error.contains("only 100 items") && state.error.contains("'maxItems'"), "\(state.error)")
     }
   }
 }
