@@ -19,6 +19,8 @@ actor CollectionRun {
   private var timer: WalkTimer
   private var validators: [String: PageValidator]
   private var visited = Set<String>()
+  /// The run goes on where an earlier one ended.
+  private let isResumed: Bool
   /// What is kept of earlier runs' pages belongs to another account or another target, and goes with the first page.
   private var forgetsPages: Bool
   /// Of the first page, in modes that end a run when it has not changed: kept once everything behind it is stored, too.
@@ -62,6 +64,7 @@ actor CollectionRun {
       cursor.map { WalkTimer(resuming: $0, nowMs: nowMs, uptime: uptime) } ?? WalkTimer(startedMs: nowMs, uptime: uptime)
     validators = [:]
     forgetsPages = isOtherAccount
+    isResumed = cursor != nil
     if target.validatesPages, !isOtherAccount, context.mode != .refresh {
       let kept = try await context.store.read { [id = context.syncId] in try $0.syncPages(of: id) }
       validators = kept.compactMapValues { (try? JSONValue(parsing: $0)).flatMap { PageValidator($0, target) } }
@@ -121,6 +124,8 @@ actor CollectionRun {
     switch walk.failed(answer, bodyIsEmpty: isEmpty) {
     case .restart:
       startsAgain = true
+      // A page that has not changed would lead to the same dead place again.
+      validators = [:]
       return nil
     // The server gives no more of this list, and the rest is asked for by date.
     case .next: return nil
@@ -177,7 +182,7 @@ actor CollectionRun {
     let wasFirst = isFirst
     let step = tracker.hasReachedWatermark(found) ? .end(walk.endAtWatermark()) : walk.accept(found)
     if target.validatesPages, target.incremental.mode.validates(isFirstPage: wasFirst) {
-      let kept = step.fails ? nil : PageValidator(found, next: step.next).map { (page: name, value: $0.json(target)) }
+      let kept = keeps(step, notes) ? PageValidator(found, next: step.next).map { (page: name, value: $0.json(target)) } : nil
       if target.incremental.mode == .etag { notes.kept = kept } else { ofFirstPage = kept }
     }
     if forgetsPages {
@@ -188,6 +193,14 @@ actor CollectionRun {
     page.totalSize = Int(clamping: walk.totalSize)
     page.notes = notes
     return page
+  }
+
+  /// Whether a later run may ask for the page with conditions. Not where nothing led on from it: a 304 would say that the list ends
+  /// there. Not while items of it could not be used: what was wrong with them may be mended here, in the function that computes
+  /// their members.
+  private func keeps(_ step: PageWalk.Step, _ notes: PageNotes) -> Bool {
+    if case .fail = step { return false }
+    return notes.flagged.isEmpty
   }
 
   private func shape(_ found: CollectionPage, _ response: ConnectionResponse) async throws -> ShapedRecords {
@@ -252,7 +265,8 @@ actor CollectionRun {
     memory.known.lastRunMs = timer.startedMs
     if !plan.isIncremental, end.certainty == .sure { memory.known.lastFullWalkMs = timer.startedMs }
     if target.incremental.mode == .etag {
-      notes.pages = visited
+      // A run that went on behind others has not seen their pages.
+      if !isResumed { notes.pages = visited }
     } else if let kept = ofFirstPage, !isShort {
       notes.kept = kept
       notes.pages = [kept.page]
@@ -269,9 +283,6 @@ actor CollectionRun {
 }
 
 extension PageWalk.Step {
-  /// A page from which nothing leads on is asked for in full again: that it has not changed would say that the list ends there.
-  fileprivate var fails: Bool { if case .fail = self { true } else { false } }
-
   /// The URL of the page behind; nil when there is none.
   fileprivate var next: String? {
     switch self {

@@ -1,4 +1,5 @@
 import JSON
+import Synchronization
 import TestSupport
 import Testing
 
@@ -86,6 +87,40 @@ struct IncrementalWireTests {
       bench.server.with { $0.nextURL = { $0 } }
       #expect(try await bench.again().status == .done)
       #expect(try bench.ids() == bench.server.ids)
+    }
+  }
+
+  /// The last page is gone, and the one before it says the same as ever: what is kept of it leads to a dead place.
+  @Test(arguments: [404, 410]) func etag_lastPageGone_readsTheListAgain(status: Int) async throws {
+    try await CollectionBench.with(rows: 70) { bench async throws in
+      bench.server.with { $0.hasTags = true }
+      #expect(try await bench.down(["incremental": ["mode": "etag"]]).status == .done)
+      bench.server.with { state in
+        state.remove(61...70)
+        state.change = { answer, request in
+          guard request.query.contains("page=3") else { return }
+          answer = .json(#"{"message":"no such page"}"#, status: status)
+        }
+      }
+      let state = try await bench.again()
+      #expect(state.status == .done && bench.server.lists.count == 5, "\(state.error)")
+    }
+  }
+
+  /// The function is mended, the list is not: what it failed at comes all the same.
+  @Test func etag_pageWithAFlaggedItem_isReadInFullAgain() async throws {
+    let script = MendedScript()
+    try await CollectionBench.with(rows: 40, transforms: script) { bench async throws in
+      bench.server.with { $0.hasTags = true }
+      let first = try await bench.down(["incremental": ["mode": "etag"], "transform": "m.f"])
+      #expect(first.status == .done && first.counts.flagged == 1)
+      #expect(try bench.entry(5) == nil)
+      script.mend()
+      let state = try await bench.again()
+      #expect(state.status == .done && state.counts.stored == 1, "\(state.error)")
+      #expect(bench.server.lists.map { $0.header("If-None-Match") != nil } == [false, true])
+      #expect(try bench.ids() == bench.server.ids)
+      #expect(try await bench.again().counts.bytes == 0)
     }
   }
 
@@ -370,5 +405,20 @@ struct IncrementalWireTests {
       #expect(try bench.values("name").prefix(10).allSatisfy { $0 == "moved" })
       #expect(try bench.values("name").dropFirst(10) == (11...70).map { "r\($0)" }[...])
     }
+  }
+}
+
+/// Fails at item 5 until it is mended.
+private final class MendedScript: CustomTargetRunner {
+  private let isMended = Mutex(false)
+
+  func mend() { isMended.withLock { $0 = true } }
+
+  func run(_ call: CustomTargetCall) async throws -> [UInt8] {
+    let isMended = isMended.withLock { $0 }, records = call.arguments["records"]?.arrayValue ?? []
+    let made = records.map { record -> JSONValue in
+      !isMended && record["id"] == "5" ? ["error": "attempt to index a nil value"] : .object(JSONObject([("record", record)]))
+    }
+    return Array(JSONObject([("records", .array(made))]).text.utf8)
   }
 }
