@@ -67,12 +67,14 @@ end)
 --- Saves the sync, unless that was done before.
 local function set_up(org, name)
   wait_for(smartstore.registerSoup, SOUP, {
-    { path = "id", type = "string" }, { path = "ownerLogin", type = "string" }, { path = "updated_at", type = "string" },
+    { path = "id", type = "string" }, { path = "ownerLogin", type = "string" },
+    { path = "updated_at", type = "string" },
   })
   if wait_for(mobilesync.hasSyncWithName, name) then return end
   wait_for(mobilesync.createSyncDown, {
     type = "rest", connection = "forge", url = "/orgs/{org}/repos", vars = { org = org },
-    params = { per_page = tostring(PAGE), sort = "updated", direction = "desc" }, -- in the order that is shown
+    -- In the order of the list, so that the next page belongs at its end.
+    params = { per_page = tostring(PAGE), sort = "updated", direction = "desc" },
     modificationDateField = "updated_at", paging = { style = "link" },
     incremental = { mode = "sorted", params = { sort = "updated", direction = "desc" } },
     map = { ownerLogin = "owner.login" }, transform = "repositories.line",

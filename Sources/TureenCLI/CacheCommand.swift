@@ -66,9 +66,10 @@ struct CacheListCommand: ParsableCommand {
 struct CacheClearCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "clear", abstract: "Remove the stored answers.",
-    discussion:
-      "The files that syncs fetched beside their rows are removed, too, and fetched again by the next run. Programs that run meanwhile go on with an empty cache. Stores are not touched."
-  )
+    discussion: """
+      The files that syncs fetched beside their rows are removed, too; the next run fetches them again. Programs that run \
+      meanwhile go on with an empty cache. Stores are not touched.
+      """)
 
   @OptionGroup var options: CacheOptions
 
