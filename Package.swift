@@ -72,6 +72,7 @@ let package = Package(
     .target(name: "Salesforce", dependencies: ["MobileSync", "SmartStore", "RestClient", "RecordScan", "JSON", "Support", log]),
     .target(
       name: "RestCollections", dependencies: ["MobileSync", "SmartStore", "RestClient", "RecordScan", "JSON", "Support", log]),
+    .target(name: "Parse", dependencies: ["MobileSync", "SmartStore", "RestClient", "JSON", "Support"]),
     .target(name: "CLuaBridge", dependencies: ["CLua"]),
     .target(
       name: "LuaBridge",
@@ -93,6 +94,7 @@ let package = Package(
         sandbox("Crypto", "swift-crypto"), sandbox("CryptoExtras", "swift-crypto"), sandbox("X509", "swift-certificates"),
       ]),
     .target(name: "SandboxForge", dependencies: ["SandboxServer", "CZlib", "JSON"]),
+    .target(name: "SandboxParse", dependencies: ["SandboxServer", "JSON", "Support"]),
     .target(
       name: "Tureen",
       dependencies: [
@@ -104,7 +106,8 @@ let package = Package(
       dependencies: [
         "Tureen", "CRepl", "RestClient", "Salesforce", "SmartStore",
         .target(name: "SandboxOrg", condition: .when(traits: ["Sandbox"])),
-        .target(name: "SandboxForge", condition: .when(traits: ["Sandbox"])), "Support", log,
+        .target(name: "SandboxForge", condition: .when(traits: ["Sandbox"])),
+        .target(name: "SandboxParse", condition: .when(traits: ["Sandbox"])), "Support", log,
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ],
       linkerSettings: [.linkedLibrary("lua5.4")]),
@@ -121,6 +124,7 @@ let package = Package(
     .testTarget(name: "RestClientTests", dependencies: ["RestClient", "Salesforce", "JSON", "Support", "TestSupport", log]),
     .testTarget(name: "MobileSyncTests", dependencies: ["MobileSync", "Salesforce", "SandboxOrg", "TestSupport"]),
     .testTarget(name: "RestCollectionsTests", dependencies: ["RestCollections", "RecordScan", "JSON", "TestSupport"]),
+    .testTarget(name: "ParseTests", dependencies: ["Parse", "RestClient", "JSON"]),
     .testTarget(
       name: "LuaBridgeTests", dependencies: ["LuaBridge", "CLuaBridge", "TestSupport"],
       linkerSettings: [.linkedLibrary("lua5.4")]),
@@ -132,6 +136,7 @@ let package = Package(
         sandbox("X509", "swift-certificates"),
       ]),
     .testTarget(name: "SandboxForgeTests", dependencies: ["SandboxForge", "JSON"]),
+    .testTarget(name: "SandboxParseTests", dependencies: ["SandboxParse", "JSON"]),
     .testTarget(
       name: "TureenTests", dependencies: ["Tureen", "Salesforce", "SandboxOrg", "Support", "TestSupport"],
       linkerSettings: [.linkedLibrary("lua5.4")]),

@@ -12,6 +12,23 @@ public struct ServedSandbox: Sendable, Equatable {
   public let authority: String?
   /// The pretend forge beside the org.
   public let forge: Forge?
+  /// The pretend Parse server beside the org.
+  public let parse: Parse?
+
+  /// A Parse server, and a key that clients of it have.
+  public struct Parse: Sendable, Equatable {
+    /// The server URL that clients take.
+    public let url: String
+    public let applicationId: String
+    /// A secret.
+    public let restAPIKey: String
+
+    public init(url: String, applicationId: String, restAPIKey: String) {
+      self.url = url
+      self.applicationId = applicationId
+      self.restAPIKey = restAPIKey
+    }
+  }
 
   /// A REST API as GitHub has it.
   public struct Forge: Sendable, Equatable {
@@ -26,11 +43,12 @@ public struct ServedSandbox: Sendable, Equatable {
     }
   }
 
-  public init(url: String, controlToken: String, authority: String? = nil, forge: Forge? = nil) {
+  public init(url: String, controlToken: String, authority: String? = nil, forge: Forge? = nil, parse: Parse? = nil) {
     self.url = url
     self.controlToken = controlToken
     self.authority = authority
     self.forge = forge
+    self.parse = parse
   }
 
   /// The one that is served under a home now; nil when there is none, or none that is ready.
@@ -45,7 +63,14 @@ public struct ServedSandbox: Sendable, Equatable {
     if let url = kept["forge"]?["url"]?.stringValue, let token = kept["forge"]?["token"]?.stringValue {
       forge = Forge(url: url, token: token)
     }
-    return ServedSandbox(url: url, controlToken: token, authority: kept["authority"]?.stringValue, forge: forge)
+    var parse: Parse?
+    if let known = kept["parse"], let url = known["url"]?.stringValue, let id = known["applicationId"]?.stringValue,
+      let key = known["restAPIKey"]?.stringValue
+    {
+      parse = Parse(url: url, applicationId: id, restAPIKey: key)
+    }
+    return ServedSandbox(
+      url: url, controlToken: token, authority: kept["authority"]?.stringValue, forge: forge, parse: parse)
   }
 
   /// The place of a home's one sandbox. It is free again when the process ends, however it ends.
@@ -79,6 +104,9 @@ public struct ServedSandbox: Sendable, Equatable {
       var members: JSONObject = ["url": .string(served.url), "controlToken": .string(served.controlToken)]
       members["authority"] = served.authority.map { .string($0) }
       members["forge"] = served.forge.map { ["url": .string($0.url), "token": .string($0.token)] }
+      members["parse"] = served.parse.map {
+        ["url": .string($0.url), "applicationId": .string($0.applicationId), "restAPIKey": .string($0.restAPIKey)]
+      }
       let text = JSONValue.object(members).serialized()
       _ = text.withUnsafeBytes { pwrite(descriptor, $0.baseAddress, $0.count, 0) }
     }

@@ -5,6 +5,7 @@ import LuaBridge
 #if Sandbox
   import SandboxForge
   import SandboxOrg
+  import SandboxParse
 #endif
 
 /// What `tureen exec --list` prints: services, their actions, and what each takes.
@@ -15,7 +16,8 @@ struct ActionList {
 
   #if Sandbox
     private static let services = ActionCatalog.services + [sandbox]
-    private static let sandboxActions = SandboxServer.controlActions + ForgeService.controlActions
+    private static let sandboxActions =
+      SandboxServer.controlActions + ForgeService.controlActions + ParseService.controlActions
   #else
     private static let services = ActionCatalog.services
     private static let sandboxActions: [String] = []

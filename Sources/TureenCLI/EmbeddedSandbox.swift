@@ -9,6 +9,7 @@ import Tureen
 #if Sandbox
   import SandboxForge
   import SandboxOrg
+  import SandboxParse
 #endif
 
 /// The sandbox org of a command: the one that `tureen sandbox` serves under the home, else one that is started when a script
@@ -83,7 +84,7 @@ protocol SandboxControl: Sendable {
       configuration.schemaPath = files.schema
       configuration.seedPaths = files.seeds
       if !files.seeds.isEmpty { configuration.seed = .none }
-      configuration.mounts = [ForgeService().mount]
+      configuration.mounts = [ForgeService().mount] + ParseService().mounts
       server = try waitFor { [configuration] in try await SandboxServer.start(configuration) }
     }
 
@@ -102,7 +103,8 @@ protocol SandboxControl: Sendable {
       } catch {
         throw BridgeError(domain: "sandbox", code: "refused", message: "\(error)")
       }
-      let hint = NearestName.hint(for: action, among: SandboxServer.controlActions + ForgeService.controlActions)
+      let known = SandboxServer.controlActions + ForgeService.controlActions + ParseService.controlActions
+      let hint = NearestName.hint(for: action, among: known)
       throw BridgeError(
         domain: "bridge", code: "unknownAction", message: "unknown action '\(action)' of service 'tureen.sandbox'\(hint)")
     }

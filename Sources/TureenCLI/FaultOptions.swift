@@ -5,14 +5,15 @@ import JSON
 #if Sandbox
   import SandboxForge
   import SandboxOrg
+  import SandboxParse
 
   /// What `--fault` and `--faults` say, read before anything is started.
   struct FaultOptions {
     let words: [String]
     let file: String?
 
-    /// Those of the org and of the forge beside it.
-    private static let kinds = FaultKind.all + ForgeFaultKinds.all
+    /// Those of the org and of the servers beside it.
+    private static let kinds = FaultKind.all + ForgeFaultKinds.all + ParseFaultKinds.all
 
     /// - Throws: A validation error that names the option, the field and what is right there.
     func rules() throws -> [FaultRule] {

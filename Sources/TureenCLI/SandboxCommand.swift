@@ -8,6 +8,7 @@ import Tureen
 #if Sandbox
   import SandboxForge
   import SandboxOrg
+  import SandboxParse
 
   struct SandboxCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
@@ -20,7 +21,8 @@ import Tureen
         the same home use it.
 
         Beside the org it serves a forge that answers as GitHub's REST API does, under /api/v3: repositories, issues, \
-        comments, users. Its address and its tokens are printed, too. It begins anew at each start.
+        comments, users. Under /parse it serves a Parse server with a library of books. Their addresses, tokens and keys are \
+        printed, too. Both begin anew at each start.
 
         Exit status:
           0    interrupted
@@ -100,6 +102,12 @@ import Tureen
         "Settings of the forge, such as 'links=path largestPage=10'; bridge-spec/sandbox lists them.", valueName: "settings"))
     var forge: [String] = []
 
+    @Option(
+      help: ArgumentHelp(
+        "Settings of the Parse server, such as 'maxLimit=100 enforcePrivateUsers=false'; bridge-spec/sandbox lists them.",
+        valueName: "settings"))
+    var parse: [String] = []
+
     func validate() throws {
       guard (tlsCertificate == nil) == (tlsKey == nil) else {
         throw ValidationError("--tls-cert and --tls-key go together")
@@ -114,7 +122,7 @@ import Tureen
     func run() throws {
       guard fault != ["help"] else { return write(FaultOptions.help(), to: STDOUT_FILENO) }
       let rules = try FaultOptions(words: fault, file: faults).rules()
-      let forge = try Self.forge(self.forge)
+      let forge = try Self.forge(self.forge), parse = try Self.parse(self.parse)
       let home = try checkedHome(home)
       var configuration = SandboxConfiguration()
       configuration.port = port
@@ -123,7 +131,7 @@ import Tureen
       configuration.logPath = log
       configuration.dailyCalls = dailyCalls
       configuration.corsOrigins = corsOrigin
-      configuration.mounts = [forge.mount]
+      configuration.mounts = [forge.mount] + parse.mounts
       if contacts != nil || accounts != nil {
         configuration.seed = .custom(accounts: accounts ?? 200, contacts: contacts ?? 5000)
       }
@@ -155,7 +163,7 @@ import Tureen
         complain("the sandbox org cannot be started: \((error as? SandboxError)?.message ?? "\(error)")")
         throw ExitCode(ExitStatus.unavailable)
       }
-      try announce(server, forge, home, place)
+      try announce(server, forge, parse, home, place)
       let interrupted = DispatchSemaphore(value: 0)
       let watch = InterruptWatch(endsAfterTerm: false) { interrupted.signal() }
       interrupted.wait()
@@ -174,9 +182,17 @@ import Tureen
       }
     }
 
-    /// Others find the org and the forge from here on; then the person is told.
+    private static func parse(_ words: [String]) throws -> ParseService {
+      do {
+        return ParseService(settings: try ParseSettings(words: words))
+      } catch {
+        throw ValidationError("--parse: \(error.message)")
+      }
+    }
+
+    /// Others find the org and the servers beside it from here on; then the person is told.
     private func announce(
-      _ server: SandboxServer, _ forge: ForgeService, _ home: String, _ place: ServedSandbox.Place
+      _ server: SandboxServer, _ forge: ForgeService, _ parse: ParseService, _ home: String, _ place: ServedSandbox.Place
     ) throws {
       let access = server.credentials()
       var lines = [
@@ -200,10 +216,16 @@ import Tureen
       lines += forge.tokens.sorted { $0.key < $1.key }.map {
         "  token of \($0.key)\(String(repeating: " ", count: 6 - $0.key.count))\($0.value)"
       }
+      lines += [
+        "Parse server at \(parse.url)", "  application id  \(parse.keys.applicationId)",
+        "  REST API key    \(parse.keys.restAPIKey)", "  client key      \(parse.keys.clientKey)",
+        "  JavaScript key  \(parse.keys.javascriptKey)", "  master key      \(parse.keys.masterKey)",
+      ]
       place.announce(
         ServedSandbox(
           url: server.url, controlToken: server.controlToken, authority: server.certificateAuthorityPath,
-          forge: forge.tokens["ada"].map { .init(url: forge.url, token: $0) }))
+          forge: forge.tokens["ada"].map { .init(url: forge.url, token: $0) },
+          parse: .init(url: parse.url, applicationId: parse.keys.applicationId, restAPIKey: parse.keys.restAPIKey)))
       lines.append("Ctrl-C ends it.")
       write(lines.joined(separator: "\n") + "\n", to: STDOUT_FILENO)
     }

@@ -83,6 +83,10 @@ class Sandbox:
                 said["forge"] = line.split()[-1]
             elif line.startswith("  token of "):
                 said.setdefault("tokens", {})[line.split()[2]] = line.split()[3]
+            elif line.startswith("Parse server at "):
+                said["parse"] = line.split()[-1]
+            elif line.startswith(("  application id ", "  REST API key ", "  master key ")):
+                said.setdefault("parse_keys", {})[" ".join(line.split()[:-1])] = line.split()[-1]
             elif line.startswith("  control token"):
                 said["control"] = line.split()[-1]
             elif line.startswith("Certificate to trust"):
@@ -95,6 +99,9 @@ class Sandbox:
         # The forge beside the org: the base address of its API, and a token of each of its users.
         self.forge = said["forge"]
         self.tokens = said["tokens"]
+        # The Parse server beside it: its address, and "application id", "REST API key", "master key".
+        self.parse = said["parse"]
+        self.parse_keys = said["parse_keys"]
         self.control_token = said["control"]
 
     def session(self):

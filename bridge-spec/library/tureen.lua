@@ -1119,11 +1119,14 @@ function sandbox.snapshot(name, success, failure) end
 ---@overload fun(success: (fun(payload: any): any)?, failure: tureen.Failure?): integer?
 function sandbox.restore(name, success, failure) end
 
---- The org is like a new one, seeded. Clients stay signed in.
+--- The org and the forge are like new ones, seeded; the Parse server is empty, or with `seed` holds its starting data.
+--- Clients of the org stay signed in.
+---@param seed boolean?
 ---@param success (fun(payload: any): any)?
 ---@param failure tureen.Failure?
 ---@return integer? id  for tureen.cancel
-function sandbox.reset(success, failure) end
+---@overload fun(success: (fun(payload: any): any)?, failure: tureen.Failure?): integer?
+function sandbox.reset(seed, success, failure) end
 
 --- Adds a fault rule, or several; returns its id, or a list of ids.
 ---@param rule tureen.sandbox.Rule|{rules: tureen.sandbox.Rule[]}
@@ -1194,6 +1197,14 @@ function sandbox.clock(change, success, failure) end
 ---@return integer? id  for tureen.cancel
 ---@overload fun(success: (fun(payload: any): any)?, failure: tureen.Failure?): integer?
 function sandbox.forge(settings, success, failure) end
+
+--- Changes settings of the Parse server beside the org and returns all of them, its url, application id and keys.
+---@param settings table?
+---@param success (fun(payload: any): any)?
+---@param failure tureen.Failure?
+---@return integer? id  for tureen.cancel
+---@overload fun(success: (fun(payload: any): any)?, failure: tureen.Failure?): integer?
+function sandbox.parse(settings, success, failure) end
 
 --- Ends every access token.
 ---@param success (fun(payload: any): any)?

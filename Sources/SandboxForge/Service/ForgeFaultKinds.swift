@@ -60,7 +60,7 @@ package enum ForgeFaultKinds {
   private static let lists: Set = ["repos", "repositories", "issues", "comments", "users", "organizations"]
 
   private static func isForge(_ request: ServerRequest) -> Bool {
-    !request.mountPath.isEmpty || roots.contains(request.segments.first ?? "")
+    request.mountPath.isEmpty ? roots.contains(request.segments.first ?? "") : request.mountPath == ForgeService.mountPath
   }
 
   private static func isList(_ request: ServerRequest) -> Bool {

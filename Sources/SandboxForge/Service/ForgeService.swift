@@ -90,7 +90,7 @@ package final class ForgeService: ServerService {
   }
 
   /// The seed again, the first settings, no request counted. Tokens stay.
-  package func reset() { core.withLock { $0 = Core(settings: first) } }
+  package func reset(_ arguments: ControlArguments = ControlArguments([:])) { core.withLock { $0 = Core(settings: first) } }
 
   package func refusal(_ refusal: ServerRefusal) -> ServerReply {
     ForgeError(status: refusal.status, message: refusal.message).reply

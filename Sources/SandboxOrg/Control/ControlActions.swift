@@ -24,7 +24,7 @@ extension SandboxServer {
     case "restore": try restoreSnapshot(try given.optionalText("name") ?? "default")
     case "reset":
       try reset()
-      try http.resetServices()
+      try http.resetServices(arguments)
     default: return try http.control(action, arguments)
     }
     return "OK"

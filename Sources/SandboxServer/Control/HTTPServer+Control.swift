@@ -31,8 +31,10 @@ extension HTTPServer {
     return "OK"
   }
 
-  /// Puts every service back to what it was after its start.
-  package func resetServices() throws { for service in mounts.services { try service.reset() } }
+  /// Puts every service back to what it was after its start, or to what the arguments say.
+  package func resetServices(_ arguments: JSONObject = [:]) throws {
+    for service in mounts.services { try service.reset(ControlArguments(arguments)) }
+  }
 
   /// One rule, or several as `rules`; all of them or none.
   private func addFaults(_ arguments: JSONObject) throws -> JSONValue {

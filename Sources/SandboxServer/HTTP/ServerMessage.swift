@@ -113,8 +113,9 @@ package protocol ServerService: Sendable {
   var controlActions: [String] { get }
   /// Runs a control action; on a thread that may block. nil: it has none of that name.
   func control(_ action: String, _ arguments: ControlArguments) throws -> JSONValue?
-  /// Puts back what clients have changed: the service answers as after its start.
-  func reset() throws
+  /// Puts back what clients have changed: the service answers as after its start, unless the arguments of the control action
+  /// say something else that it knows.
+  func reset(_ arguments: ControlArguments) throws
   /// The server listens: its time, and what the service's addresses begin with. Called once.
   func begin(clock: any SandboxClock, url: String)
 }
@@ -124,7 +125,7 @@ extension ServerService {
   package func isSecret(_ request: ServerRequest) -> Bool { false }
   package var controlActions: [String] { [] }
   package func control(_ action: String, _ arguments: ControlArguments) throws -> JSONValue? { nil }
-  package func reset() throws {}
+  package func reset(_ arguments: ControlArguments) throws {}
   package func begin(clock: any SandboxClock, url: String) {}
 
   package func refusal(_ refusal: ServerRefusal) -> ServerReply {

@@ -46,8 +46,8 @@ define("query", { { "soql", "string" } })
 define("snapshot", { { "name", "string", optional = true } })
 -- restore([name,] ...): "OK"; the org holds what it held then
 define("restore", { { "name", "string", optional = true } })
--- reset(...): "OK"; the org is like a new one
-define("reset", {})
+-- reset([seed,] ...): "OK"; the org is like a new one; the Parse server is empty, or with `true` holds its starting data
+define("reset", { { "seed", "boolean", optional = true } })
 
 -- addFault(rule, ...): its id; {rules = {...}} adds several and gives a list
 define_table("addFault", "rule")
@@ -71,6 +71,8 @@ define_table("clock", "change", true)
 
 -- forge([settings,] ...): the settings of the forge beside the org, its url and tokens; settings: those to change
 define_table("forge", "settings", true)
+-- parse([settings,] ...): the settings of the Parse server beside the org, its url, application id and keys
+define_table("parse", "settings", true)
 
 -- expireSessions(...): "OK"; every access token ends
 define("expireSessions", {})

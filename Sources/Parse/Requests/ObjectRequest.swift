@@ -1,0 +1,69 @@
+import JSON
+import RestClient
+
+/// One write of an object: a request of its own, or an item of a batch.
+struct ObjectRequest: Sendable, Equatable {
+  enum Verb: String, Sendable { case create = "POST", update = "PUT", delete = "DELETE" }
+
+  let verb: Verb
+  /// Below the API.
+  let path: String
+  /// nil for a delete.
+  let body: JSONObject?
+
+  static func create(_ className: String, _ body: JSONObject) throws(ParseProblem) -> ObjectRequest {
+    try check(className, body)
+    return ObjectRequest(verb: .create, path: ParseNames.path(of: className), body: body)
+  }
+
+  /// The id stands in the path alone: one in the body could rename another row.
+  static func update(_ className: String, _ id: String, _ body: JSONObject) throws(ParseProblem) -> ObjectRequest {
+    try check(className, body)
+    return ObjectRequest(verb: .update, path: try path(className, id), body: body)
+  }
+
+  static func delete(_ className: String, _ id: String) throws(ParseProblem) -> ObjectRequest {
+    try ParseNames.checkClass(className)
+    return ObjectRequest(verb: .delete, path: try path(className, id), body: nil)
+  }
+
+  private static func path(_ className: String, _ id: String) throws(ParseProblem) -> String {
+    guard !id.isEmpty, !ParsePointer(className: className, objectId: id).isLocal else {
+      throw ParseProblem(description: "an object of class \(className) has no id of the server yet: create it first")
+    }
+    return ParseNames.path(of: className, id: PercentEncoding.encode(id))
+  }
+
+  private static func check(_ className: String, _ body: JSONObject) throws(ParseProblem) {
+    try ParseNames.checkClass(className)
+    for key in body.keys where key.hasPrefix("_") || ParseNames.serverFields.contains(key) {
+      throw ParseProblem(description: "field '\(key)' of class \(className) must not be sent: it belongs to the server")
+    }
+  }
+
+  /// Whether sending it twice leaves the server as sending it once does. When it does not and the answer is lost, look first.
+  var isRepeatable: Bool {
+    switch verb {
+    case .create: false
+    // A new password ends the session that would send it again.
+    case .update: !changesPassword && FieldOperation.isRepeatable(body ?? [:])
+    case .delete: true
+    }
+  }
+
+  private var changesPassword: Bool { path.hasPrefix(ParseNames.path(of: "_User") + "/") && body?["password"] != nil }
+
+  var kind: RequestKind {
+    switch verb {
+    case .create: .create
+    case .update: .update
+    case .delete: .delete
+    }
+  }
+
+  /// As a request of its own.
+  var request: RestRequest {
+    RestRequest(
+      HTTPMethod(rawValue: verb.rawValue) ?? .POST, path, body: body?.serialized(), isRepeatable: isRepeatable)
+  }
+}

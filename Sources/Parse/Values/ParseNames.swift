@@ -1,0 +1,48 @@
+import Support
+
+/// Names of classes and fields. The server answers a query of a badly named class with an empty list, so names are checked before
+/// the first request.
+enum ParseNames {
+  /// Classes that the server makes itself, each with a path of its own.
+  static let builtInPaths = ["_User": "users", "_Role": "roles", "_Session": "sessions", "_Installation": "installations"]
+  /// Owned by the server; never in a body.
+  static let serverFields: Set = ["objectId", "createdAt", "updatedAt"]
+
+  /// - Throws: ``ParseProblem`` for a name that no class can have.
+  static func checkClass(_ name: String) throws(ParseProblem) {
+    guard builtInPaths[name] != nil || isPlain(name) else {
+      throw ParseProblem(
+        description: "class name '\(name)' is not valid: use a letter, then letters, digits and '_', or one of "
+          + builtInPaths.keys.sorted().joined(separator: ", "))
+    }
+  }
+
+  /// - Throws: ``ParseProblem`` for a name that no column can have. A dot is refused: the server would take the name for a path.
+  static func checkField(_ name: String, of className: String) throws(ParseProblem) {
+    guard isPlain(name), name != "length", name != "className" else {
+      let reason =
+        name.contains(".")
+        ? "the server would take it for a path into an Object column" : "use a letter, then letters, digits and '_'"
+      throw ParseProblem(description: "field name '\(name)' of class \(className) is not valid: \(reason)")
+    }
+  }
+
+  /// Whether a condition or an order may name this: a column, or a path into one.
+  static func isPath(_ name: String) -> Bool {
+    let parts = name.split(separator: ".", omittingEmptySubsequences: false)
+    return parts.first.map { isPlain(String($0)) } == true && parts.dropFirst().allSatisfy { !$0.isEmpty && isWord($0.utf8) }
+  }
+
+  /// Below the API, such as `/classes/Book` or `/users`.
+  static func path(of className: String, id: String? = nil) -> String {
+    let home = builtInPaths[className].map { "/" + $0 } ?? "/classes/" + className
+    return id.map { home + "/" + $0 } ?? home
+  }
+
+  /// `^[A-Za-z][A-Za-z0-9_]*$`
+  private static func isPlain(_ name: String) -> Bool { name.utf8.first?.isASCIILetter == true && isWord(name.utf8) }
+
+  private static func isWord(_ text: some Sequence<UInt8>) -> Bool {
+    text.allSatisfy { $0.isASCIILetter || $0.isASCIIDigit || $0 == UInt8(ascii: "_") }
+  }
+}

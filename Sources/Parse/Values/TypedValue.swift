@@ -1,0 +1,141 @@
+import JSON
+import MobileSync
+import SmartStore
+import Support
+
+/// A pointer to an object of a class.
+struct ParsePointer: Sendable, Hashable {
+  let className: String
+  let objectId: String
+
+  var json: JSONValue {
+    ["__type": "Pointer", "className": .string(className), "objectId": .string(objectId)]
+  }
+
+  /// The object was made here and has no id of the server yet.
+  var isLocal: Bool { objectId.hasPrefix(SoupField.localIdPrefix) }
+}
+
+/// A place on the earth, in degrees. The server does not check their range.
+struct ParsePoint: Sendable, Equatable {
+  let latitude: Double
+  let longitude: Double
+
+  var json: JSONValue { ["__type": "GeoPoint", "latitude": .number(latitude), "longitude": .number(longitude)] }
+}
+
+/// A value that JSON has no form for: an object with a `__type`.
+enum TypedValue: Sendable, Equatable {
+  /// Milliseconds since 1970 UTC.
+  case date(Int64)
+  case pointer(ParsePointer)
+  /// A whole object in the place of a pointer, as the answer to `include` has it.
+  case included(ParsePointer, JSONObject)
+  /// The mark of a relation column: it holds no ids.
+  case relation(className: String)
+  case point(ParsePoint)
+  /// Corners; the server closes the ring.
+  case polygon([ParsePoint])
+  /// The URL is worked out anew by each read.
+  case file(name: String, url: String?)
+  case bytes([UInt8])
+
+  /// - Returns: nil for a value without a `__type`, which is plain JSON.
+  /// - Throws: ``ParseProblem`` for a type that is not known, and for one that lacks a part: the server refuses both with 111.
+  static func read(_ json: JSONValue) throws(ParseProblem) -> TypedValue? {
+    guard let object = json.objectValue, let mark = object["__type"] else { return nil }
+    guard let type = mark.stringValue, let kind = Kind(rawValue: type) else {
+      throw ParseProblem(
+        description: "__type \(mark.text) is not known; known: \(Kind.allCases.map(\.rawValue).joined(separator: ", "))")
+    }
+    guard let value = kind.value(object) else {
+      throw ParseProblem(description: "a value of __type \(type) needs \(kind.needs)")
+    }
+    return value
+  }
+
+  /// The wire form.
+  var json: JSONValue {
+    switch self {
+    case .date(let milliseconds): ["__type": "Date", "iso": .string(TimeStamp.isoText(milliseconds))]
+    case .pointer(let pointer): pointer.json
+    case .included(let pointer, let fields):
+      .object(
+        JSONObject(
+          [("__type", "Object"), ("className", .string(pointer.className)), ("objectId", .string(pointer.objectId))]
+            + fields.map { ($0.key, $0.value) }))
+    case .relation(let className): ["__type": "Relation", "className": .string(className)]
+    case .point(let point): point.json
+    case .polygon(let corners):
+      ["__type": "Polygon", "coordinates": .array(corners.map { [.number($0.latitude), .number($0.longitude)] })]
+    case .file(let name, let url):
+      .object(
+        JSONObject([("__type", "File"), ("name", .string(name))] + (url.map { [("url", .string($0))] } ?? [])))
+    case .bytes(let bytes): ["__type": "Bytes", "base64": .string(Base64.text(bytes))]
+    }
+  }
+}
+
+extension TypedValue {
+  fileprivate enum Kind: String, CaseIterable {
+    case date = "Date", pointer = "Pointer", included = "Object", relation = "Relation", point = "GeoPoint"
+    case polygon = "Polygon", file = "File", bytes = "Bytes"
+
+    /// What a value of this kind must have.
+    var needs: String {
+      switch self {
+      case .date: "'iso', a date such as 2024-05-01T10:20:30.123Z"
+      case .pointer, .included: "'className' and 'objectId', both texts"
+      case .relation: "'className', a text"
+      case .point: "'latitude' and 'longitude', both numbers"
+      case .polygon: "'coordinates', at least three different pairs of numbers"
+      case .file: "'name', a text"
+      case .bytes: "'base64', which is not empty"
+      }
+    }
+
+    func value(_ object: JSONObject) -> TypedValue? {
+      switch self {
+      case .date: object["iso"]?.stringValue.flatMap { TimeStamp.milliseconds($0) }.map { .date($0) }
+      case .pointer: TypedValue.pointer(object).map { .pointer($0) }
+      case .included: TypedValue.included(object)
+      case .relation: object["className"]?.stringValue.map { .relation(className: $0) }
+      case .point: TypedValue.point(object["latitude"], object["longitude"]).map { .point($0) }
+      case .polygon: TypedValue.polygon(object["coordinates"])
+      case .file: object["name"]?.stringValue.map { .file(name: $0, url: object["url"]?.stringValue) }
+      case .bytes:
+        object["base64"]?.stringValue.flatMap { Base64.decode($0) }.flatMap { $0.isEmpty ? nil : .bytes($0) }
+      }
+    }
+  }
+
+  fileprivate static func pointer(_ object: JSONObject) -> ParsePointer? {
+    guard let className = object["className"]?.stringValue, let id = object["objectId"]?.stringValue, !id.isEmpty else {
+      return nil
+    }
+    return ParsePointer(className: className, objectId: id)
+  }
+
+  fileprivate static func included(_ object: JSONObject) -> TypedValue? {
+    guard let pointer = pointer(object) else { return nil }
+    var fields = object
+    for key in ["__type", "className", "objectId"] { fields[key] = nil }
+    return .included(pointer, fields)
+  }
+
+  fileprivate static func point(_ latitude: JSONValue?, _ longitude: JSONValue?) -> ParsePoint? {
+    guard let latitude = latitude?.doubleValue, let longitude = longitude?.doubleValue else { return nil }
+    return ParsePoint(latitude: latitude, longitude: longitude)
+  }
+
+  fileprivate static func polygon(_ json: JSONValue?) -> TypedValue? {
+    guard let pairs = json?.arrayValue else { return nil }
+    var corners: [ParsePoint] = []
+    for pair in pairs {
+      guard let numbers = pair.arrayValue, numbers.count == 2, let corner = point(numbers[0], numbers[1]) else { return nil }
+      corners.append(corner)
+    }
+    let different = corners.indices.filter { !corners[..<$0].contains(corners[$0]) }
+    return different.count >= 3 ? .polygon(corners) : nil
+  }
+}

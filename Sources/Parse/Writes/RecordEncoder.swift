@@ -1,0 +1,98 @@
+import JSON
+
+/// Makes the bodies of a class's creates and updates out of records as a soup keeps them.
+struct RecordEncoder: Sendable {
+  let className: String
+  let createFields: [String]
+  let updateFields: [String]
+
+  /// One body, ready but for the objects it waits for.
+  struct Write: Sendable, Equatable {
+    let body: JSONObject
+    /// Objects that it points to and that must be created first.
+    let waitsFor: [ParsePointer]
+  }
+
+  /// - Parameter clientKeyField: Filled with an id when a record is made here, and sent with its create to find it by.
+  /// - Throws: ``ParseProblem`` for a class or a field that cannot be.
+  init(className: String, createFields: [String], updateFields: [String], clientKeyField: String? = nil) throws(ParseProblem) {
+    try ParseNames.checkClass(className)
+    for field in createFields + updateFields + [clientKeyField].compactMap({ $0 }) {
+      try ParseNames.checkField(field, of: className)
+    }
+    self.className = className
+    let key = clientKeyField.map { createFields.contains($0) ? [] : [$0] } ?? []
+    self.createFields = (createFields + key).filter { !ParseNames.serverFields.contains($0) }
+    self.updateFields = updateFields.filter { !ParseNames.serverFields.contains($0) }
+  }
+
+  /// A field that the record lacks is left out.
+  /// - Throws: ``ParseProblem`` that names the field.
+  func create(_ record: JSONObject) throws(ParseProblem) -> Write {
+    var draft = Draft(className: className)
+    for field in createFields {
+      if let value = record[field] { try draft.set(field, value) }
+    }
+    return try draft.write()
+  }
+
+  /// - Parameter base: The server's last copy of the object; without one every field is sent.
+  /// - Returns: nil when nothing has changed: an empty PUT would move `updatedAt` for every other client.
+  /// - Throws: ``ParseProblem`` that names the field.
+  func update(_ record: JSONObject, from base: JSONObject?) throws(ParseProblem) -> Write? {
+    var draft = Draft(className: className)
+    for field in updateFields {
+      if let value = record[field] {
+        if let known = base?[field], isUnchanged(value, known) { continue }
+        try draft.set(field, value)
+      } else if base == nil || base?[field] != nil {
+        // A column that never came may be hidden from this user: it is not deleted.
+        draft.body[field] = FieldOperation.delete.json
+      }
+    }
+    let write = try draft.write()
+    return write.body.isEmpty ? nil : write
+  }
+
+  /// By what would be sent. What cannot be sent counts as changed: sending it tells why.
+  private func isUnchanged(_ value: JSONValue, _ known: JSONValue) -> Bool {
+    guard let sent = try? OutgoingValue(value), let before = try? OutgoingValue(known) else { return false }
+    switch (sent.json, before.json) {
+    case (let a?, let b?): return a.isSame(as: b)
+    case (nil, nil): return true
+    default: return false
+    }
+  }
+
+  private struct Draft {
+    let className: String
+    var body = JSONObject()
+    private var waitsFor: [ParsePointer] = []
+    private var pointFields: [String] = []
+
+    init(className: String) { self.className = className }
+
+    mutating func set(_ field: String, _ value: JSONValue) throws(ParseProblem) {
+      let sent: OutgoingValue
+      do {
+        sent = try OutgoingValue(value)
+      } catch {
+        throw ParseProblem(description: "field '\(field)' of class \(className) cannot be sent: \(error.description)")
+      }
+      guard let json = sent.json else { return }
+      body[field] = json
+      waitsFor += sent.unresolved.filter { !waitsFor.contains($0) }
+      // Points deeper inside a value are not columns: the server does not count them.
+      if json["__type"] == "GeoPoint" { pointFields.append(field) }
+    }
+
+    func write() throws(ParseProblem) -> Write {
+      guard pointFields.count < 2 else {
+        throw ParseProblem(
+          description: "class \(className) would get the GeoPoints \(pointFields.map { "'\($0)'" }.joined(separator: " and ")): "
+            + "an object may have one; store the others as an Object with latitude and longitude")
+      }
+      return Write(body: body, waitsFor: waitsFor)
+    }
+  }
+}

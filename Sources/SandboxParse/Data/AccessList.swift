@@ -1,0 +1,39 @@
+import JSON
+
+/// Who may read and write one object: ids of users, `role:<name>`, `*` for everyone.
+struct AccessList: Sendable, Equatable {
+  private(set) var subjects: [String] = []
+  private var readers: Set<String> = [], writers: Set<String> = []
+
+  /// Reads the wire form; only `true` counts. nil for anything but an object: such a value is ignored.
+  init?(_ value: JSONValue) {
+    guard let object = value.objectValue else { return nil }
+    for (subject, rights) in object {
+      grant(subject, read: rights["read"] == true, write: rights["write"] == true)
+    }
+  }
+
+  /// Nobody but the master key.
+  init() {}
+
+  mutating func grant(_ subject: String, read: Bool, write: Bool) {
+    guard read || write else { return }
+    if !subjects.contains(subject) { subjects.append(subject) }
+    if read { readers.insert(subject) }
+    if write { writers.insert(subject) }
+  }
+
+  func canRead(_ groups: [String]) -> Bool { groups.contains { readers.contains($0) } }
+  func canWrite(_ groups: [String]) -> Bool { groups.contains { writers.contains($0) } }
+
+  var json: JSONValue {
+    .object(
+      JSONObject(
+        subjects.map { subject in
+          var rights = JSONObject()
+          if readers.contains(subject) { rights["read"] = true }
+          if writers.contains(subject) { rights["write"] = true }
+          return (subject, .object(rights))
+        }))
+  }
+}

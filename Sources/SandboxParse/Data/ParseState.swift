@@ -1,0 +1,89 @@
+import JSON
+import SandboxServer
+
+/// Everything a server holds.
+struct ParseState: Sendable {
+  struct File: Sendable {
+    let type: String
+    let bytes: [UInt8]
+  }
+
+  private(set) var classes: [String: ParseClass] = [:]
+  var relations = Relations()
+  /// By user id. In memory only, and never told.
+  var passwords: [String: String] = [:]
+  /// Ids of sessions by their tokens.
+  var sessions: [String: String] = [:]
+  var files: [String: File] = [:]
+  var parameters = JSONObject(), hiddenParameters: JSONObject?
+  /// Request ids and the second each came.
+  var requestIds: [String: Int64] = [:]
+  /// The newest stamp, in milliseconds since 1970 UTC.
+  private var newest: Int64 = 0
+  private var random: SeedRandom
+
+  /// The built-in classes alone.
+  /// - Parameter seed: Where the ids of new objects come from.
+  init(seed: UInt64 = 0xB00C) {
+    random = SeedRandom(seed)
+    for name in Names.systemClasses { classes[name] = ParseClass(name) }
+  }
+
+  // MARK: Classes
+
+  func type(of column: String, in className: String) -> ColumnType? { classes[className]?.type(of: column) }
+  func object(_ className: String, _ id: String) -> ParseObject? { classes[className]?[id] }
+
+  /// Makes the class when it is not there.
+  mutating func add(_ className: String) {
+    if classes[className] == nil { classes[className] = ParseClass(className) }
+  }
+
+  mutating func add(_ column: String, _ type: ColumnType, to className: String) {
+    classes[className, default: ParseClass(className)].add(column, type)
+  }
+
+  mutating func put(_ object: ParseObject, in className: String) { classes[className]?.put(object) }
+
+  @discardableResult
+  mutating func remove(_ className: String, _ id: String) -> Bool {
+    guard classes[className]?.remove(id) == true else { return false }
+    if className == "_User" { passwords[id] = nil }
+    if className == "_Session" { for (token, session) in sessions where session == id { sessions[token] = nil } }
+    return true
+  }
+
+  mutating func removeAll(of className: String) {
+    for object in classes[className]?.objects ?? [] { remove(className, object.id) }
+    classes[className]?.removeAll()
+  }
+
+  mutating func set(_ permissions: ClassPermissions, of className: String) { classes[className]?.permissions = permissions }
+
+  mutating func drop(_ column: String, of className: String) {
+    classes[className]?.drop(column)
+    relations.drop(.init(className: className, name: column))
+  }
+
+  mutating func drop(_ className: String) {
+    classes[className] = nil
+    relations.drop(className: className)
+  }
+
+  // MARK: Ids and stamps
+
+  mutating func newId() -> String {
+    let alphabet = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789")
+    return String((0..<Tuning.idCharacters).map { _ in random.pick(alphabet) })
+  }
+
+  mutating func newHex(_ digits: Int) -> String {
+    String((0..<digits).map { _ in random.pick(Array("0123456789abcdef")) })
+  }
+
+  /// The stamp of a write: each one later than all before it, so that by default no two are equal.
+  mutating func stamp(at seconds: Int64) -> Int64 {
+    newest = max(seconds * 1_000, newest + 1)
+    return newest
+  }
+}

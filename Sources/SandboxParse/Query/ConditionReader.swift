@@ -1,0 +1,218 @@
+import JSON
+
+/// Reads `where` objects of one caller: checks them, resolves relations and sub-queries.
+struct ConditionReader {
+  let state: ParseState
+  let caller: Caller
+  let settings: ParseSettings
+  /// How many queries stand around this one.
+  var depth = 0
+
+  func condition(_ given: JSONObject, of className: String) throws(ParseError) -> Condition {
+    guard depth < Tuning.queryDepth else { throw ParseError(.invalidQuery, "The query is nested too deeply.") }
+    if given["ACL"] != nil { throw ParseError(.invalidQuery, "Cannot query on ACL.") }
+    var parts: [Condition] = []
+    // Beside `$or` and `$and` a `$relatedTo` is never expanded, as on a real server.
+    let isComposed = given["$or"] != nil || given["$and"] != nil
+    for (key, value) in given {
+      switch key {
+      case "$or": parts.append(.any(try conditions(value, "Bad $or format - use an array value.", of: className)))
+      case "$and": parts.append(.all(try conditions(value, "Bad $and format - use an array value.", of: className)))
+      case "$nor":
+        let text = "Bad $nor format - use an array of at least 1 value."
+        guard value.arrayValue?.isEmpty == false else { throw ParseError(.invalidQuery, text) }
+        parts.append(.none(try conditions(value, text, of: className)))
+      case "$relatedTo" where !isComposed: parts.append(.ids(try related(value), isNegated: false))
+      default: parts.append(try column(key, value, of: className))
+      }
+    }
+    return parts.count == 1 ? parts[0] : .all(parts)
+  }
+
+  private func conditions(_ value: JSONValue, _ text: String, of className: String) throws(ParseError) -> [Condition] {
+    guard let list = value.arrayValue else { throw ParseError(.invalidQuery, text) }
+    var found: [Condition] = []
+    for item in list {
+      guard let object = item.objectValue else { throw ParseError(.invalidQuery, text) }
+      found.append(try condition(object, of: className))
+    }
+    return found
+  }
+
+  // MARK: Relations
+
+  private func related(_ value: JSONValue) throws(ParseError) -> Set<String> {
+    guard let className = value["object"]?["className"]?.stringValue, let id = value["object"]?["objectId"]?.stringValue,
+      let key = value["key"]?.stringValue
+    else { throw ParseError(.invalidQuery, "improper usage of $relatedTo") }
+    return state.relations.targets(.init(className: className, name: key), of: id)
+  }
+
+  /// Owners whose relation holds these; any other constraint means that there is none.
+  private func relation(_ name: String, _ value: JSONValue, of className: String) -> Condition {
+    let column = Relations.Column(className: className, name: name)
+    func owners(_ targets: [JSONValue]) -> Set<String> {
+      targets.reduce(into: []) { all, target in
+        if let id = target["objectId"]?.stringValue { all.formUnion(state.relations.owners(column, of: id)) }
+      }
+    }
+    guard let object = value.objectValue else { return .ids([], isNegated: false) }
+    if object["__type"] == "Pointer" { return .ids(owners([value]), isNegated: false) }
+    var parts: [Condition] = []
+    if let list = object["$in"]?.arrayValue { parts.append(.ids(owners(list), isNegated: false)) }
+    if let list = object["$nin"]?.arrayValue { parts.append(.ids(owners(list), isNegated: true)) }
+    if let target = object["$ne"] { parts.append(.ids(owners([target]), isNegated: true)) }
+    return parts.isEmpty ? .ids([], isNegated: false) : .all(parts)
+  }
+
+  // MARK: Columns
+
+  private func column(_ key: String, _ value: JSONValue, of className: String) throws(ParseError) -> Condition {
+    let path = key.split(separator: ".", omittingEmptySubsequences: false).map(String.init)
+    let isName =
+      key.utf8.first.map(Names.isLetter) == true
+      && path.allSatisfy { part in
+        part.utf8.allSatisfy { Names.isLetter($0) || Names.isDigit($0) || $0 == UInt8(ascii: "_") }
+      }
+    guard isName else {
+      guard caller.isMaster else { throw ParseError(.invalidKeyName, "Invalid key name: \(key)") }
+      if key.hasPrefix("$") { throw .unexpected("unknown top level operator: \(key)") }
+      return .ids([], isNegated: false)
+    }
+    if !caller.isMaster, isHidden(path[0], of: className) {
+      throw ParseError(
+        .operationForbidden, "This user is not allowed to query \(path[0]) on class \(className)")
+    }
+    if case .relation? = state.type(of: key, in: className) { return relation(key, try resolved(value), of: className) }
+    guard let constraints = value.objectValue, constraints["__type"] == nil else {
+      return .column(path: path, [.equals(try atom(value) { "You cannot use \($0) as a query parameter." })])
+    }
+    return .column(path: path, try tests(constraints))
+  }
+
+  private func isHidden(_ column: String, of className: String) -> Bool {
+    Visibility(state: state, caller: caller).hidden(in: className, of: nil).contains(column)
+  }
+
+  private func tests(_ given: JSONObject) throws(ParseError) -> [Test] {
+    guard !given.isEmpty, given.keys.allSatisfy({ $0.hasPrefix("$") }) else {
+      throw ParseError(.invalidJSON, "You cannot use [object Object] as a query parameter.")
+    }
+    var tests: [Test] = []
+    for (name, value) in given { if let test = try test(name, value, beside: given) { tests.append(test) } }
+    return tests
+  }
+
+  private func test(_ name: String, _ value: JSONValue, beside given: JSONObject) throws(ParseError) -> Test? {
+    switch name {
+    case "$eq": return .equals(try operand(value))
+    case "$ne": return .differs(try operand(value))
+    case "$lt", "$lte": return .less(try operand(value), orEqual: name == "$lte")
+    case "$gt", "$gte": return .greater(try operand(value), orEqual: name == "$gte")
+    case "$in": return .isIn(try keys(value, "bad $in value"))
+    case "$nin": return .isNotIn(try keys(value, "bad $nin value"))
+    case "$all": return .holdsAll(try operands(value, "bad $all value"))
+    case "$containedBy": return .isContained(try keys(value, "bad $containedBy: should be an array"))
+    case "$exists":
+      guard let flag = value.boolValue else { throw ParseError(.invalidJSON, "bad $exists value") }
+      return .exists(flag)
+    case "$regex":
+      guard let text = value.stringValue else { throw ParseError(.invalidJSON, "bad regex: \(value.text)") }
+      return .pattern(try TextPattern(text, options: try options(given["$options"])))
+    case "$options":
+      _ = try options(value)
+      return nil
+    case "$inQuery", "$notInQuery":
+      let keys = try subQuery(name, value)
+      return name == "$inQuery" ? .isIn(keys) : .isNotIn(keys)
+    case "$select", "$dontSelect":
+      let keys = try selection(name, value)
+      return name == "$select" ? .isIn(keys) : .isNotIn(keys)
+    default: return try GeoReader(given: given).test(name, value)
+    }
+  }
+
+  private func options(_ value: JSONValue?) throws(ParseError) -> String {
+    guard let value else { return "" }
+    guard let text = value.stringValue, !text.isEmpty, text.allSatisfy({ "imxs".contains($0) }) else {
+      throw ParseError(.invalidQuery, "Bad $options value for query: \(value.stringValue ?? value.text)")
+    }
+    return text
+  }
+
+  // MARK: Values
+
+  private func operand(_ value: JSONValue) throws(ParseError) -> JSONValue { try atom(value) { "bad atom: \($0)" } }
+
+  /// A value that stands for itself; lists and objects without a type do not.
+  private func atom(_ value: JSONValue, _ complaint: (String) -> String) throws(ParseError) -> JSONValue {
+    switch value {
+    case .array: throw ParseError(.invalidJSON, complaint(value.text))
+    case .object(let object):
+      guard object["__type"] != nil else { throw ParseError(.invalidJSON, complaint(value.text)) }
+      _ = try ColumnType.of(value)
+      return try Values.stored(value)
+    default: return value
+    }
+  }
+
+  private func operands(_ value: JSONValue, _ complaint: String) throws(ParseError) -> [JSONValue] {
+    guard let list = value.arrayValue else { throw ParseError(.invalidJSON, complaint) }
+    var found: [JSONValue] = []
+    for item in list {
+      if let inner = item.arrayValue {
+        for member in inner { found.append(try operand(member)) }
+      } else if let object = item.objectValue, object["__type"] == nil {
+        found.append(try Values.stored(item))
+      } else {
+        found.append(try operand(item))
+      }
+    }
+    return found
+  }
+
+  private func keys(_ value: JSONValue, _ complaint: String) throws(ParseError) -> Set<String> {
+    Set(try operands(value, complaint).map(Values.key))
+  }
+
+  // MARK: Sub-queries
+
+  /// The pointers to what a sub-query finds.
+  private func subQuery(_ name: String, _ value: JSONValue) throws(ParseError) -> Set<String> {
+    guard let inner = value["where"]?.objectValue, let className = value["className"]?.stringValue else {
+      throw ParseError(.invalidQuery, "improper usage of \(name)")
+    }
+    return Set(try found(className, inner).map { "\(className)$\($0.id)" })
+  }
+
+  /// The values of one column of what a sub-query finds.
+  private func selection(_ name: String, _ value: JSONValue) throws(ParseError) -> Set<String> {
+    guard let object = value.objectValue, object.count == 2, let query = object["query"]?.objectValue,
+      let key = object["key"]?.stringValue, let className = query["className"]?.stringValue
+    else { throw ParseError(.invalidQuery, "improper usage of \(name)") }
+    let path = key.split(separator: ".").map(String.init)
+    return Set(
+      try found(className, query["where"]?.objectValue ?? [:]).compactMap { $0.value(at: path).map(Values.key) })
+  }
+
+  private func found(_ className: String, _ given: JSONObject) throws(ParseError) -> [ParseObject] {
+    var inner = self
+    inner.depth += 1
+    return try Finder(reader: inner, className: className).objects(given)
+  }
+
+  /// A constraint on a relation column with its sub-queries answered: the pointers stand in their place.
+  private func resolved(_ value: JSONValue) throws(ParseError) -> JSONValue {
+    guard var object = value.objectValue else { return value }
+    for (name, list) in [("$inQuery", "$in"), ("$notInQuery", "$nin")] {
+      guard let inner = object[name] else { continue }
+      let keys = try subQuery(name, inner).map { key -> JSONValue in
+        let parts = key.split(separator: "$", maxSplits: 1).map(String.init)
+        return Values.pointer(parts[0], parts.count > 1 ? parts[1] : "")
+      }
+      object[name] = nil
+      object[list] = .array((object[list]?.arrayValue ?? []) + keys)
+    }
+    return .object(object)
+  }
+}

@@ -1,0 +1,121 @@
+import JSON
+import SandboxServer
+
+/// Classes and their columns, for the master key.
+enum SchemaRoutes {
+  static func add(to table: inout RouteTable<ParseHandler>) {
+    table.add("GET", "/schemas") { call, state in
+      try call.caller.requireMaster()
+      let classes = state.classes.values.sorted { Values.precedes($0.name, $1.name) }
+      return ParseAnswer(["results": .array(classes.map(\.json))])
+    }
+    table.add("GET", "/schemas/:className") { call, state in
+      try call.caller.requireMaster()
+      return ParseAnswer(try one(call, state).json)
+    }
+    for path in ["/schemas", "/schemas/:className"] { table.add("POST", path, create) }
+    table.add("PUT", "/schemas/:className", update)
+    table.add("DELETE", "/schemas/:className", drop)
+  }
+
+  private static func one(_ call: ParseCall, _ state: ParseState) throws(ParseError) -> ParseClass {
+    let name = call.parameter("className")
+    guard Names.isClass(name) else { throw ParseError(.invalidClassName, Names.badClass(name)) }
+    guard let found = state.classes[name] else {
+      throw ParseError(.invalidClassName, "Class \(name) does not exist.")
+    }
+    return found
+  }
+
+  private static func name(_ call: ParseCall) throws(ParseError) -> String {
+    let path = call.parameter("className"), body = call.body["className"]?.stringValue
+    if let body, !path.isEmpty, body != path {
+      throw ParseError(.invalidClassName, "Class name mismatch between \(body) and \(path).")
+    }
+    let name = path.isEmpty ? body ?? "" : path
+    guard !name.isEmpty else { throw ParseError(.missingField, "POST \(call.path) needs a class name.") }
+    guard Names.isClass(name) else { throw ParseError(.invalidClassName, Names.badClass(name)) }
+    return name
+  }
+
+  private static func create(_ call: ParseCall, _ state: inout ParseState) throws -> ParseAnswer {
+    try call.caller.requireMaster(toWrite: true)
+    let name = try name(call)
+    guard state.classes[name] == nil || (Names.systemClasses.contains(name) && call.body["fields"] == nil) else {
+      throw ParseError(.invalidClassName, "Class \(name) already exists.")
+    }
+    return try change(state.classes[name] ?? ParseClass(name), call, &state)
+  }
+
+  private static func update(_ call: ParseCall, _ state: inout ParseState) throws -> ParseAnswer {
+    try call.caller.requireMaster(toWrite: true)
+    _ = try name(call)
+    let known = try one(call, state)
+    return try change(known, call, &state)
+  }
+
+  /// What a body asks to be added; nil as the type: to be removed.
+  private static func fields(_ call: ParseCall, _ known: ParseClass) throws(ParseError) -> [(name: String, type: ColumnType?)] {
+    var changes: [(name: String, type: ColumnType?)] = []
+    for (name, value) in call.body["fields"]?.objectValue ?? [:] {
+      if value["__op"] == "Delete" {
+        guard known.type(of: name) != nil else {
+          throw ParseError(.invalidSchemaOperation, "Field \(name) does not exist, cannot delete.")
+        }
+        try checkName(name, known)
+        changes.append((name, nil))
+        continue
+      }
+      let type = try ColumnType(schema: value)
+      // A schema that was read and sent back names the columns that are there.
+      if known.type(of: name) == type { continue }
+      guard known.type(of: name) == nil else {
+        throw ParseError(.invalidSchemaOperation, "Field \(name) exists, cannot update.")
+      }
+      try checkName(name, known)
+      changes.append((name, type))
+    }
+    let removed = Set(changes.filter { $0.type == nil }.map(\.name))
+    let points =
+      known.columns.filter { $0.type == .geoPoint && !removed.contains($0.name) }.map(\.name)
+      + changes.filter { $0.type == .geoPoint }.map(\.name)
+    if points.count > 1 {
+      throw ParseError(
+        .incorrectType,
+        "currently, only one GeoPoint field may exist in an object. Adding \(points[1]) when \(points[0]) already exists.")
+    }
+    return changes
+  }
+
+  private static func checkName(_ name: String, _ known: ParseClass) throws(ParseError) {
+    guard Names.isColumn(name) else { throw ParseError(.invalidKeyName, "invalid field name: \(name)") }
+    guard !Names.serverColumns.contains(name), !Names.columns(of: known.name).contains(where: { $0.name == name }) else {
+      throw ParseError(.immutableField, "field \(name) cannot be changed")
+    }
+  }
+
+  /// Checks everything before it changes anything.
+  private static func change(_ known: ParseClass, _ call: ParseCall, _ state: inout ParseState) throws -> ParseAnswer {
+    let name = known.name, changes = try fields(call, known)
+    let permissions = try call.body["classLevelPermissions"]?.objectValue.map { try ClassPermissions($0) }
+    state.add(name)
+    if let permissions { state.set(permissions, of: name) }
+    for change in changes {
+      if let type = change.type { state.add(change.name, type, to: name) } else { state.drop(change.name, of: name) }
+    }
+    return ParseAnswer(state.classes[name]?.json ?? [:])
+  }
+
+  private static func drop(_ call: ParseCall, _ state: inout ParseState) throws -> ParseAnswer {
+    try call.caller.requireMaster(toWrite: true)
+    let name = call.parameter("className")
+    guard Names.isClass(name) else { throw ParseError(.invalidClassName, Names.badClass(name)) }
+    if let count = state.classes[name]?.count, count > 0 {
+      throw ParseError(
+        .invalidSchemaOperation, "Class \(name) is not empty, contains \(count) objects, cannot drop schema.")
+    }
+    if Names.systemClasses.contains(name) { return ParseAnswer([:]) }
+    state.drop(name)
+    return ParseAnswer([:])
+  }
+}
