@@ -127,6 +127,12 @@ import Testing
     #expect(offline.status == 0 && names(offline.output) == Array(listed[..<20]), "\(offline)")
     #expect(offline.output.hasPrefix("not loaded: connection 'forge': nothing is stored for "))
     #expect(offline.output.contains(".png) orchard/") && offline.output.hasSuffix("20 repositories of orchard\n"))
+    let cleared = try await place.run(Built.tureen, ["cache", "clear", "--connection", "Forge", "--home", place.home])
+    #expect(cleared.status == 0 && cleared.output.hasSuffix(" and 1 file removed\n"), "\(cleared)")
+    let without = try await place.run(
+      Built.tureen, ["run", "--offline", "--quiet", "--home", place.home, path("repositories.lua")])
+    #expect(names(without.output).count == 10 && !without.output.contains(".png"), "\(without)")
+    #expect(without.output.contains("(no picture) orchard/"))
   }
 
   @Test func repositories_serverRefuses_saysWhyAndKeepsTheRows() async throws {

@@ -158,6 +158,19 @@ import Testing
     await bench.close()
   }
 
+  @Test func assets_syncIsStopped_theRequestUnderWayIsAbandoned() async throws {
+    let bench = try await Bench(["/slow"]) { _ in .never }
+    let state = try bench.manager.createSyncDown(target: Bench.target, soupName: "rows", syncName: "s")
+    let run = Task { try await bench.sync() }
+    await bench.server.received(1) { $0.path == "/slow" }
+    bench.manager.cancel(state.id)
+    let ended = try await run.value
+    #expect(ended.status == .stopped, "\(ended)")
+    #expect(try bench.store.rows("SELECT count(*) FROM {rows}").contains("[1]"))
+    #expect(try bench.assets.failure(bench.server.url + "/slow", "api") == nil)
+    await bench.close()
+  }
+
   @Test func assets_namesOfServers_neverLeadOutOfTheFolder() async throws {
     let bench = try await Bench(["/../../x.sh", "/a%2f..%2fb"]) { _ in
       ScriptedAnswer(headers: [("Content-Type", "image/../../png")], body: [1])
