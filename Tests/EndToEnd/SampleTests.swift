@@ -114,7 +114,7 @@ import Testing
   @Test func repositories_listNextPageRefreshAndOffline() async throws {
     let place = try Workplace()
     let first = try await run(place, "repositories.lua", "n", "r")
-    #expect(first.status == 0 && first.errors.isEmpty, "\(first)")
+    #expect(first.status == 0 && first.complaints.isEmpty, "\(first)")
     let listed = names(first.output)
     // Ten, ten more at the end of the list, and the first ten again.
     #expect(listed.count == 30 && Set(listed).count == 20 && Array(listed[20...]) == Array(listed[..<10]))
