@@ -73,6 +73,12 @@ static const char react_smartstore_lua[] = {
 static const char mobilesync_lua[] = {
 #embed "../LuaBridge/Lua/mobilesync/mobilesync.lua"
 };
+static const char progress_lua[] = {
+#embed "../LuaBridge/Lua/mobilesync/progress.lua"
+};
+static const char asset_lua[] = {
+#embed "../LuaBridge/Lua/mobilesync/asset.lua"
+};
 static const char custom_lua[] = {
 #embed "../LuaBridge/Lua/mobilesync/custom.lua"
 };
@@ -168,7 +174,8 @@ static const struct {
     MODULE(smartstore), MODULE(queryspec), MODULE(smartstore_client), MODULE(keyvalue), MODULE(react_stores),
     MODULE(react_smartstore),
     /* mobilesync/ */
-    MODULE(mobilesync), MODULE(custom), MODULE(marks), MODULE(local_ids), MODULE(react_mobilesync),
+    MODULE(mobilesync), MODULE(custom), MODULE(marks), MODULE(local_ids), MODULE(progress), MODULE(asset),
+    MODULE(react_mobilesync),
     /* network/ */
     MODULE(network), MODULE(oauth), MODULE(sfaccountmanager), MODULE(sandbox),
     /* force/ */
@@ -187,6 +194,7 @@ static const struct {
     {"tureen.mobilesync", "mobilesync"},
     {"tureen.sdkinfo", "sdkinfo"},
     {"tureen.keyvalue", "keyvalue"},
+    {"tureen.asset", "asset"},
     {"tureen.sandbox", "sandbox"},
     {"tureen.network", "network"},
     {"tureen.document", "event"},

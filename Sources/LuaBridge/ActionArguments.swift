@@ -474,3 +474,16 @@ extension SDKInfoAction {
     static let unregisterAppFeature = ArgumentRules([.required("feature", .string)])
   }
 }
+
+extension AssetAction {
+  /// What the action takes.
+  var rules: ArgumentRules {
+    switch self {
+    case .path: Rules.path
+    }
+  }
+
+  private enum Rules {
+    static let path = ArgumentRules([.required("url", .string), .optional("connection", .string)])
+  }
+}

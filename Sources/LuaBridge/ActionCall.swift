@@ -93,6 +93,11 @@ public enum SDKInfoAction: String, CaseIterable, Sendable {
   case getInfo, registerAppFeature, unregisterAppFeature
 }
 
+/// The actions of `tureen.asset`. Raw values are the wire names.
+public enum AssetAction: String, CaseIterable, Sendable {
+  case path
+}
+
 /// The actions of `com.salesforce.network`. Raw values are the wire names.
 public enum NetworkAction: String, CaseIterable, Sendable {
   case sendRequest = "pgSendRequest"

@@ -3,6 +3,7 @@
 extension ActionCatalog {
   /// What each action does, by the last word of its service and its wire name.
   static let summaries = [
+    "asset/path": "The file that a sync of a collection fetched for a URL, by the key assets of its target.",
     "keyvalue/kvClear": "Removes every key, and with them the key-value store.",
     "keyvalue/kvContains": "Whether there is such a key.",
     "keyvalue/kvCount": "How many keys a key-value store has.",

@@ -9,6 +9,7 @@ enum Action: Sendable {
   case oauth(OAuthAction)
   case account(AccountAction)
   case sdkInfo(SDKInfoAction)
+  case asset(AssetAction)
   /// The script's answer to a request of ``ScriptCalls``: between the two halves of the bridge, no part of its contract.
   case answer
   /// Of a service that the host may know; the bridge does not.
@@ -31,6 +32,7 @@ enum Action: Sendable {
     case "com.salesforce.oauth": found = OAuthAction(rawValue: action).map(Action.oauth)
     case "com.salesforce.sfaccountmanager": found = AccountAction(rawValue: action).map(Action.account)
     case "com.salesforce.sdkinfo": found = SDKInfoAction(rawValue: action).map(Action.sdkInfo)
+    case "tureen.asset": found = AssetAction(rawValue: action).map(Action.asset)
     case "tureen.script": found = action == "answer" ? .answer : nil
     case _ where service.hasPrefix("com.salesforce."): throw Self.unknown(service)
     default: found = .other(service: service, action: action)
@@ -70,7 +72,7 @@ enum Action: Sendable {
   /// The lane of actions that have nothing to do with a store: they do not wait for one.
   var lane: StoreReference? {
     switch self {
-    case .network, .oauth, .account: StoreReference(name: "com.salesforce.network", isGlobal: true)
+    case .network, .oauth, .account, .asset: StoreReference(name: "com.salesforce.network", isGlobal: true)
     // A store's job may wait for the answer.
     case .answer: StoreReference(name: "tureen.script", isGlobal: true)
     default: nil
@@ -93,6 +95,7 @@ enum Action: Sendable {
     case .sdkInfo(let action): action.rules
     case .account(let action): action.rules
     case .oauth(let action): action.rules
+    case .asset(let action): action.rules
     case .answer, .other: Self.anything
     }
   }

@@ -131,6 +131,7 @@ public final class Bridge: @unchecked Sendable {
       switch action {
       case .smartStore(.observe): try lanes.lending { try host.observe(call) { ticket.update($0) } }
       case .keyValue(let action): ticket.succeed(try host.keyValue(action, call))
+      case .asset(let action): ticket.succeed(try host.asset(action, call))
       case .smartStore(let action) where action.isQuery:
         ticket.succeed(try lanes.lending { try host.smartStore(action, call) })
       case .smartStore(let action): ticket.succeed(try host.smartStore(action, call))

@@ -49,6 +49,10 @@ public protocol BridgeHost: AnyObject, Sendable {
   /// An action of `com.salesforce.sfaccountmanager`. Answered once through `onUpdate`, from any thread.
   func account(_ action: AccountAction, _ call: ActionCall, onUpdate: @escaping @Sendable (CallUpdate) -> Void) throws
 
+  /// Runs one action of `tureen.asset`. Reads two small files at most.
+  /// - Returns: The payload of the success callback, as JSON text.
+  func asset(_ action: AssetAction, _ call: ActionCall) throws -> [UInt8]
+
   /// A feature the script uses, a short code; the server sees it in the User-Agent.
   func setFeature(_ name: String, isUsed: Bool)
 

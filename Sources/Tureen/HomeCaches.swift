@@ -1,4 +1,5 @@
 import RestClient
+import RestCollections
 import Support
 
 /// The response caches of a home's connections, for people who look at them.
@@ -35,14 +36,18 @@ public struct HomeCaches: Sendable {
     }
   }
 
-  /// Removes everything that is stored. Programs that run meanwhile go on with an empty cache.
-  /// - Returns: How many answers were removed.
-  public func clear(_ connection: String?) throws -> Int {
-    try chosen(connection).reduce(0) { count, name in
+  /// Removes everything that is stored, the files that syncs fetched beside their rows as well. Programs that run meanwhile go
+  /// on with an empty cache; syncs fetch the files again.
+  public func clear(_ connection: String?) throws -> (answers: Int, files: Int) {
+    let assets = AssetFolder(home: home), withFiles = try assets.connections()
+    let hasFiles = connection.map { withFiles.contains($0.lowercased()) } ?? true
+    let hasAnswers = try connection.map { try connections().contains($0.lowercased()) } ?? true
+    let answers = try (hasAnswers || !hasFiles ? chosen(connection) : []).reduce(0) { count, name in
       let cache = cache(name), found = try cache.entries().count
       try cache.removeAll()
       return count + found
     }
+    return (answers, hasFiles ? try assets.clear(connection) : 0)
   }
 
   private func chosen(_ connection: String?) throws -> [String] {

@@ -5,6 +5,7 @@ import Logging
 import LuaBridge
 import MobileSync
 import RestClient
+import RestCollections
 import Salesforce
 import SmartStore
 import Support
@@ -34,6 +35,8 @@ final class HostCore: Sendable {
   let client: DeferredClient
   /// The named servers.
   let connections: RestConnections
+  /// The files that syncs of collections fetched.
+  let assets: AssetFolder
   /// What scripts get of the session.
   let shownTokens: Account.ShownTokens
   /// Tells the script of what happens to the host.
@@ -52,6 +55,7 @@ final class HostCore: Sendable {
     targets: ScriptTargets, events: HostEvents, userAgent: @escaping @Sendable () -> String
   ) {
     self.home = home
+    assets = AssetFolder(home: home)
     let shownTokens = Account.ShownTokens(settings)
     self.shownTokens = shownTokens
     self.targets = targets
@@ -73,8 +77,10 @@ final class HostCore: Sendable {
     environment.userAgent = userAgent
     environment.authorities = authorities
     environment.log = log
+    environment.isOffline = settings.isOffline
     environment.logger = logger
     connections = RestConnections(settings.connections(over: folder.connections), environment: environment)
+    if settings.isOffline { connections.report(isOnline: false) }
     let connection = OrgConnection(
       org: org, sessionPath: sessionPath, apiVersion: version, transport: transport, events: events, shownTokens: shownTokens,
       userAgent: userAgent)
@@ -110,7 +116,8 @@ final class HostCore: Sendable {
       configuration.customTargets = targets
       configuration.resolvers = targets
       let manager = try SyncManager.instance(
-        for: try store(reference), client: client, targets: .host(connections), configuration: configuration)
+        for: try store(reference), client: client, targets: .host(connections, assets: assets),
+        configuration: configuration)
       if reference.name == StoreReference.defaultName, let file = reference.isGlobal ? folder.globalSyncs : folder.userSyncs {
         // Each problem is logged by the manager itself; entries without one are set up.
         _ = manager.setupSyncs(from: file.value, fileName: file.name)

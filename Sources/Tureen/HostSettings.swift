@@ -38,6 +38,9 @@ public struct HostSettings: Sendable {
   /// a file. See `ScriptLimits.isRestricted` for the rest.
   public var isRestricted = false
 
+  /// True: requests to connections are answered from what is stored, or fail; none is sent. The org is asked as always.
+  public var isOffline = false
+
   /// Named servers. A name that also stands in `connections.json` means the one given here.
   public var connections: [ConnectionSettings] = []
 
@@ -121,6 +124,7 @@ public struct HostSettings: Sendable {
     embeddedSandbox = embeddedSandbox ?? other.embeddedSandbox
     allowsRefreshToken = allowsRefreshToken || other.allowsRefreshToken
     isRestricted = isRestricted || other.isRestricted
+    isOffline = isOffline || other.isOffline
     requestLog = requestLog ?? other.requestLog
     connections = connections(over: other.connections)
     services.merge(other.services) { mine, _ in mine }

@@ -66,12 +66,16 @@ struct CacheListCommand: ParsableCommand {
 struct CacheClearCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "clear", abstract: "Remove the stored answers.",
-    discussion: "Programs that run meanwhile go on with an empty cache. Stores are not touched.")
+    discussion: """
+      The files that syncs fetched beside their rows are removed, too; the next run fetches them again. Programs that run \
+      meanwhile go on with an empty cache. Stores are not touched.
+      """)
 
   @OptionGroup var options: CacheOptions
 
   func run() throws {
     let count = try options.run { try $0.clear(options.connection) }
-    write("\(count) stored answer\(count == 1 ? "" : "s") removed\n", to: STDOUT_FILENO)
+    let files = count.files == 0 ? "" : " and \(count.files) file\(count.files == 1 ? "" : "s")"
+    write("\(count.answers) stored answer\(count.answers == 1 ? "" : "s")\(files) removed\n", to: STDOUT_FILENO)
   }
 }

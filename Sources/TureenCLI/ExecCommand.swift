@@ -33,7 +33,7 @@ struct ExecCommand: ParsableCommand {
   @Flag(help: "On stderr: the error as an object, each sync event as a line of JSON, and no progress bar.")
   var json = false
 
-  @Flag(help: "No progress bar.")
+  @Flag(help: "No progress, no warnings.")
   var quiet = false
 
   @Flag(help: "Shows the services and their actions, or those of SERVICE, and calls none.")
@@ -60,7 +60,8 @@ struct ExecCommand: ParsableCommand {
   private func call(_ service: String, _ action: String) throws {
     let object = try parsedArguments()
     guard action != "pgObserve" else { throw ValidationError("pgObserve answers as long as a script runs: use tureen run") }
-    let display = SyncDisplay(style: json ? .json(STDERR_FILENO) : quiet ? .none : .progress)
+    // The error that the call ends with says why a sync failed.
+    let display = SyncDisplay(style: json ? .json(STDERR_FILENO) : quiet ? .none : .progress, tellsFailures: false)
     let (host, sandbox) = try place.prepare(configDirectory: config)
     let bridge = try Bridge(host: ObservedHost(host, display: display))
     let interrupts = InterruptWatch {
@@ -78,10 +79,10 @@ struct ExecCommand: ParsableCommand {
     guard status == 0 else { throw ExitCode(status) }
   }
 
-  /// The model's services are the ones people mean by a single word; `keyvalue` and `sandbox` are Tureen's own.
+  /// The model's services are the ones people mean by a single word; `asset`, `keyvalue` and `sandbox` are Tureen's own.
   static func fullName(_ service: String) -> String {
     if service.contains(".") { return service }
-    return (["keyvalue", "sandbox"].contains(service) ? "tureen." : "com.salesforce.") + service
+    return (["asset", "keyvalue", "sandbox"].contains(service) ? "tureen." : "com.salesforce.") + service
   }
 
   private func parsedArguments() throws -> JSONObject {
@@ -131,10 +132,13 @@ struct ExecCommand: ParsableCommand {
     }
   }
 
-  /// A sync that somebody else has stopped is not done.
+  /// A sync that was stopped is not done, unless it ended at its own limit of pages.
   private func isStopped(_ payload: [UInt8], _ action: String) -> Bool {
-    guard ["syncDown", "syncUp", "reSync"].contains(action) else { return false }
-    return (try? JSONValue(parsing: payload))?["status"]?.stringValue == "STOPPED"
+    guard ["syncDown", "syncUp", "reSync", "refresh", "more"].contains(action), let state = try? JSONValue(parsing: payload)
+    else {
+      return false
+    }
+    return state["status"]?.stringValue == "STOPPED" && state["hasMore"]?.boolValue != true
   }
 
   private func status(of error: JSONValue) -> Int32 {

@@ -38,8 +38,11 @@ struct RunCommand: ParsableCommand {
   @Flag(help: "Print each sync event as one line of JSON on stdout, what the script prints on stderr, and no progress bar.")
   var json = false
 
-  @Flag(help: "No progress bar.")
+  @Flag(help: "No progress, no warnings.")
   var quiet = false
+
+  @Flag(help: "Send nothing to connections: their stored answers are all there is. The org is asked as always.")
+  var offline = false
 
   @OptionGroup(title: "Scripts of others")
   var limits: LimitOptions
@@ -56,7 +59,10 @@ struct RunCommand: ParsableCommand {
       throw ExitCode(ExitStatus.scriptNotFound)
     }
     let display = SyncDisplay(style: json ? .json(try StandardOutput.setApart()) : quiet ? .none : .progress)
-    let (host, sandbox) = try place.prepare(configDirectory: folder) { $0.isRestricted = limits.restricted }
+    let (host, sandbox) = try place.prepare(configDirectory: folder) {
+      $0.isRestricted = limits.restricted
+      $0.isOffline = offline
+    }
     let status = try runScript(ObservedHost(host, display: display), host, display)
     sandbox.stop()
     guard status == 0 else { throw ExitCode(status) }
@@ -81,6 +87,7 @@ struct RunCommand: ParsableCommand {
     }
     let bridge = state.bridge
     state.becomeBreakable()
+    if offline { host.report(isOnline: false) }
     let overtime =
       !limits.values.isLimited
       ? nil

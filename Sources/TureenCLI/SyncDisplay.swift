@@ -6,10 +6,10 @@ import Support
 import Synchronization
 import Tureen
 
-/// Shows running syncs: a bar on a terminal's stderr, JSON lines, or nothing. Any thread.
+/// Shows running syncs on stderr: a bar on a terminal, lines elsewhere; or JSON lines, or nothing. Any thread.
 ///
-/// The bar appears once a sync has taken half a second, and is drawn only while the script waits: what the script prints is
-/// never written into it.
+/// ``SyncProgress`` decides what is shown and when, ``ProgressTexts`` has the words. The bar is drawn only while the
+/// script waits: what the script prints is never written into it.
 final class SyncDisplay: Sendable {
   enum Style: Sendable, Equatable {
     case none, progress
@@ -17,21 +17,15 @@ final class SyncDisplay: Sendable {
     case json(Int32)
   }
 
-  private struct Sync {
-    var title: String
-    var percent: Int64
-    var done: Int64
-    var total: Int64
-    let began: Int64
-  }
-
   private struct State {
-    var syncs: [(id: Int64, sync: Sync)] = []
-    var isDrawn = false
+    var progress = SyncProgress()
+    var drawn: SyncProgress.Bar?
     /// Taken away for the script; to be drawn again as soon as it waits.
     var isDue = false
     var isWaiting = false
     var isFinished = false
+    /// Lines that stay, for when the script waits: it may be in the middle of a line of its own.
+    var lines: [String] = []
     /// The syncs whose warnings were shown.
     var warned: Set<WarnedSync> = []
   }
@@ -43,22 +37,21 @@ final class SyncDisplay: Sendable {
   }
 
   private let style: Style
+  private let isTerminal: Bool
   private let usesColor: Bool
-  /// Those who read JSON find the warnings in there.
-  private let showsWarnings: Bool
+  private let tellsFailures: Bool
   private let state = Mutex(State())
   private let timer: (any DispatchSourceTimer)?
 
-  /// Milliseconds before the bar appears.
-  private static let delay: Int64 = 500
   private static let interval = DispatchTimeInterval.milliseconds(100)
 
-  init(style: Style) {
-    let isTerminal = isatty(STDERR_FILENO) == 1
-    self.style = style == .progress && !isTerminal ? .none : style
-    showsWarnings = style == .progress
+  /// - Parameter tellsFailures: False where the caller says itself why a sync failed.
+  init(style: Style, tellsFailures: Bool = true) {
+    self.style = style
+    self.tellsFailures = tellsFailures
+    isTerminal = isatty(STDERR_FILENO) == 1
     usesColor = getenv("NO_COLOR").map { $0.pointee == 0 } ?? true
-    guard self.style == .progress else {
+    guard style == .progress else {
       timer = nil
       return
     }
@@ -79,34 +72,35 @@ final class SyncDisplay: Sendable {
     state.withLock { state in
       state.isWaiting = isWaiting
       if !isWaiting {
-        state.isDue = state.isDue || state.isDrawn
+        state.isDue = state.isDue || state.drawn != nil
         SyncDisplay.erase(&state)
-      } else if state.isDue {
-        draw(&state)
+      } else {
+        SyncDisplay.printLines(&state)
+        if state.isDue { draw(&state) }
       }
     }
   }
 
   /// Takes an update of a sync.
   func show(_ update: SyncUpdate, _ store: StoreReference) {
-    if showsWarnings, update.isTerminal { showWarnings(update, store) }
     switch style {
     case .none: break
     case .json(let descriptor): printLine(update, store, to: descriptor)
-    case .progress: note(update)
+    case .progress:
+      guard let value = try? JSONValue(parsing: update.state) else { return }
+      if update.isTerminal { showWarnings(value, update.syncId, store) }
+      note(value, update, store)
     }
   }
 
   /// Once for each sync, on stderr, where the bar would be.
-  private func showWarnings(_ update: SyncUpdate, _ store: StoreReference) {
-    guard let state = try? JSONValue(parsing: update.state), let warnings = state["warnings"]?.arrayValue, !warnings.isEmpty
-    else { return }
-    let name = state["name"]?.stringValue.map { "'\($0)'" } ?? String(update.syncId)
-    self.state.withLock { shared in
-      let sync = WarnedSync(store: store.name, isGlobal: store.isGlobal, id: update.syncId)
-      guard shared.warned.insert(sync).inserted else { return }
+  private func showWarnings(_ value: JSONValue, _ id: Int64, _ store: StoreReference) {
+    guard let warnings = value["warnings"]?.arrayValue, !warnings.isEmpty else { return }
+    let name = value["name"]?.stringValue.map { "'\($0)'" } ?? String(id)
+    state.withLock { shared in
+      guard shared.warned.insert(WarnedSync(store: store.name, isGlobal: store.isGlobal, id: id)).inserted else { return }
       SyncDisplay.erase(&shared)
-      for warning in warnings.compactMap(\.stringValue) { complain("warning: sync \(name): \(warning)") }
+      for warning in warnings.compactMap(\.stringValue) { complain(ProgressTexts.warning(name, warning)) }
     }
   }
 
@@ -119,19 +113,13 @@ final class SyncDisplay: Sendable {
     state.withLock { _ in write(TerminalText.escapedJSON(line.text) + "\n", to: descriptor) }
   }
 
-  private func note(_ update: SyncUpdate) {
-    let value = (try? JSONValue(parsing: update.state)) ?? .null
+  private func note(_ value: JSONValue, _ update: SyncUpdate, _ store: StoreReference) {
+    let now = SystemClock.monotonicMilliseconds(), hasFailed = value["status"]?.stringValue == "FAILED"
     state.withLock { state in
-      state.syncs.removeAll { $0.id == update.syncId && update.isTerminal }
-      guard !update.isTerminal else { return }
-      let known = state.syncs.firstIndex { $0.id == update.syncId }
-      let total = value["totalSize"]?.integerValue ?? -1, percent = value["progress"]?.integerValue ?? 0
-      let verb = value["type"]?.stringValue == "syncUp" ? "up" : "down"
-      let name = value["name"]?.stringValue ?? "\(value["soupName"]?.stringValue ?? "") \(verb)"
-      let sync = Sync(
-        title: name, percent: percent, done: max(0, total) * percent / 100, total: total,
-        began: known.map { state.syncs[$0].sync.began } ?? SystemClock.monotonicMilliseconds())
-      if let known { state.syncs[known].sync = sync } else { state.syncs.append((update.syncId, sync)) }
+      let line = state.progress.note(value, id: update.syncId, of: store, at: now, reason: update.error?.message)
+      guard let line, tellsFailures || !hasFailed else { return }
+      state.lines.append(line)
+      if state.isWaiting || !isTerminal { SyncDisplay.printLines(&state) }
     }
   }
 
@@ -139,19 +127,23 @@ final class SyncDisplay: Sendable {
 
   private func draw(_ state: inout State) {
     state.isDue = false
-    guard state.isWaiting, !state.isFinished else { return }
+    guard !state.isFinished else { return }
     let now = SystemClock.monotonicMilliseconds()
-    guard let sync = state.syncs.first(where: { now - $0.sync.began >= SyncDisplay.delay })?.sync else { return }
-    write("\r" + line(sync) + "\u{1b}[K", to: STDERR_FILENO)
-    state.isDrawn = true
+    guard isTerminal else {
+      for line in state.progress.lines(at: now) { complain(line) }
+      return
+    }
+    guard state.isWaiting, let bar = state.progress.bar(at: now), bar != state.drawn else { return }
+    write("\r" + line(bar) + "\u{1b}[K", to: STDERR_FILENO)
+    state.drawn = bar
   }
 
-  private func line(_ sync: Sync) -> String {
-    let width = 24, filled = Int(max(0, min(100, sync.percent))) * width / 100
+  private func line(_ shown: SyncProgress.Bar) -> String {
+    let title = TerminalText.escaped(shown.title)
+    guard let percent = shown.percent else { return "\(title)  \(shown.counts)" }
+    let width = 24, filled = Int(max(0, min(100, percent))) * width / 100
     let bar = String(repeating: "█", count: filled) + String(repeating: "░", count: width - filled)
-    let counts = sync.total >= 0 ? "\(sync.done) of \(sync.total)" : "asking the server"
-    let shown = usesColor ? "\u{1b}[36m\(bar)\u{1b}[0m" : bar
-    return "\(TerminalText.escaped(sync.title))  \(shown) \(sync.percent)%  \(counts)"
+    return "\(title)  \(usesColor ? "\u{1b}[36m\(bar)\u{1b}[0m" : bar) \(percent)%  \(shown.counts)"
   }
 
   /// Takes the bar away, for a message of somebody else.
@@ -162,13 +154,21 @@ final class SyncDisplay: Sendable {
     timer?.cancel()
     state.withLock { state in
       SyncDisplay.erase(&state)
+      SyncDisplay.printLines(&state)
       state.isFinished = true
     }
   }
 
+  private static func printLines(_ state: inout State) {
+    guard !state.lines.isEmpty else { return }
+    erase(&state)
+    for line in state.lines { complain(line) }
+    state.lines = []
+  }
+
   private static func erase(_ state: inout State) {
-    guard state.isDrawn else { return }
+    guard state.drawn != nil else { return }
     write("\r\u{1b}[K", to: STDERR_FILENO)
-    state.isDrawn = false
+    state.drawn = nil
   }
 }

@@ -9,6 +9,11 @@ final class Child: @unchecked Sendable {  // all mutable state is touched with `
     let status: Int32
     let output: String
     let errors: String
+
+    /// The error stream without progress: a sync that takes longer than ten seconds, as on a busy machine, shows it there.
+    var complaints: String {
+      errors.split(separator: "\n").filter { $0.firstMatch(of: #/^tureen: sync '[^']*': /#) == nil }.joined(separator: "\n")
+    }
   }
 
   private struct Waiter {

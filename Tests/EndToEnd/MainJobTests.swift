@@ -10,7 +10,7 @@ import Testing
     let place = try Workplace()
     let first = try await place.runScript(script)
     #expect(first.status == 0)
-    #expect(first.errors == "")
+    #expect(first.complaints == "")
     for line in [
       "5,000 contacts down", "2 created, 3 updated, 1 deleted, all in the store only",
       "6 up (2 created, 3 updated, 1 deleted)", "1 re-synced", "5,001 contacts in the store",

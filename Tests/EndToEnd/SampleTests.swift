@@ -101,4 +101,65 @@ import Testing
     #expect(ended.output.contains("downloaded both versions, byte for byte\n"), "\(ended)")
     #expect(try String(contentsOfFile: file, encoding: .utf8).hasPrefix("Ünïcode"))
   }
+
+  // MARK: repositories.lua (row 33)
+
+  /// The names in a printed list, in order.
+  private func names(_ output: String) -> [String] {
+    output.split(separator: "\n").compactMap { line in
+      line.firstRange(of: ") orchard/").map { String(line[$0.upperBound...]) }
+    }
+  }
+
+  @Test func repositories_listNextPageRefreshAndOffline() async throws {
+    let place = try Workplace()
+    let first = try await run(place, "repositories.lua", "n", "r")
+    #expect(first.status == 0 && first.complaints.isEmpty, "\(first)")
+    let listed = names(first.output)
+    // Ten, ten more at the end of the list, and the first ten again.
+    #expect(listed.count == 30 && Set(listed).count == 20 && Array(listed[20...]) == Array(listed[..<10]))
+    #expect(first.output.contains("\n  11  ("))
+    #expect(first.output.contains("10 repositories of orchard, and more with n\n"))
+    #expect(first.output.contains("      No Language, ") && first.output.contains(" forks, "))
+    #expect(first.output.contains(".png) orchard/") && !first.output.contains("(no picture)"))
+    let offline = try await place.run(
+      Built.tureen, ["run", "--offline", "--quiet", "--home", place.home, path("repositories.lua"), "n", "n"])
+    #expect(offline.status == 0 && names(offline.output) == Array(listed[..<20]), "\(offline)")
+    #expect(offline.output.hasPrefix("not loaded: connection 'forge': nothing is stored for "))
+    #expect(offline.output.contains(".png) orchard/") && offline.output.hasSuffix("20 repositories of orchard\n"))
+    let cleared = try await place.run(Built.tureen, ["cache", "clear", "--connection", "Forge", "--home", place.home])
+    #expect(cleared.status == 0 && cleared.output.hasSuffix(" and 1 file removed\n"), "\(cleared)")
+    let without = try await place.run(
+      Built.tureen, ["run", "--offline", "--quiet", "--home", place.home, path("repositories.lua")])
+    #expect(names(without.output).count == 10 && !without.output.contains(".png"), "\(without)")
+    #expect(without.output.contains("(no picture) orchard/"))
+  }
+
+  @Test func repositories_serverRefuses_saysWhyAndKeepsTheRows() async throws {
+    let place = try Workplace()
+    let fault = #"answer status=451 body={"message":"blocked-here"} path=/api/v3/orgs/orchard/repos nth=2"#
+    let sandbox = try await Sandbox(place, options: ["--contacts", "1", "--accounts", "1", "--fault", fault])
+    let ended = try await run(place, "repositories.lua", "n")
+    #expect(ended.status == 0 && names(ended.output).count == 10, "\(ended)")
+    #expect(ended.output.contains("\nnot loaded: ") && ended.output.contains("blocked-here"))
+    #expect(ended.output.hasSuffix("10 repositories of orchard, and more with n\n"))
+    sandbox.child.send(SIGINT)
+    _ = await sandbox.child.ended()
+  }
+
+  @Test func repositories_onATerminal_asksForKeys() async throws {
+    let place = try Workplace()
+    let child = try Child(
+      Built.tureen, ["run", "--home", place.home, path("repositories.lua")], in: place.path, terminal: Terminal())
+    #expect(await child.prints("q quit: "), "\(child.printed)")
+    child.type("n\n")
+    #expect(await child.prints("20 repositories of orchard, and more with n", then: "q quit: "), "\(child.printed)")
+    child.type("q\n")
+    #expect(await child.ended().status == 0)
+  }
+
+  @Test func repositories_wrongWords_areRefused() async throws {
+    let ended = try await run(Workplace(), "repositories.lua", "next")
+    #expect(ended.status == 1 && ended.errors.contains("'next' is not an option: use --org NAME, n, r and q"), "\(ended)")
+  }
 }

@@ -7,7 +7,7 @@ import Testing
     let script = Built.package.path + "/scripts/two_way.lua"
     for _ in 0..<2 {
       let ended = try await place.runScript(script)
-      #expect(ended.status == 0 && ended.errors == "", "\(ended.errors)")
+      #expect(ended.status == 0 && ended.complaints == "", "\(ended.errors)")
       for line in [
         "up        3 of 4: 3 sent, 3 brought together, 1 in conflict", "on the server", "(field Email)", "keeps here",
         "up        1 of 1: 1 sent", "done      0 conflicts left; both sides are equal: true",

@@ -142,6 +142,8 @@ final class FakeHost: BridgeHost, @unchecked Sendable {
     throw Self.missing("accounts")
   }
 
+  func asset(_ action: AssetAction, _ call: ActionCall) throws -> [UInt8] { throw Self.missing("assets") }
+
   private static func missing(_ what: String) -> BridgeError {
     BridgeError(domain: "bridge", code: "unknownService", message: "this host has no \(what)")
   }

@@ -135,6 +135,10 @@ import Testing
       #"{"a/b": {"baseURL": "https://a.example"}}"#,
       "connections.json:1: connection 'a/b' is not a valid name of a connection: use 1 to 64 letters, digits, '.', '_' and '-'"
     ),
+    (
+      #"{"..": {"baseURL": "https://a.example"}}"#,
+      "connections.json:1: connection '..' is not a valid name of a connection: use 1 to 64 letters, digits, '.', '_' and '-'"
+    ),
   ])
   func read_wrongFile_saysWhere(text: String, says: String) {
     #expect(complaint(text) == says)

@@ -51,6 +51,7 @@ import Tureen
     func mobileSync(
       _ action: MobileSyncAction, _ call: ActionCall, onUpdate: @escaping @Sendable (CallUpdate) -> Void
     ) throws -> [UInt8]? { try host.mobileSync(action, call, onUpdate: onUpdate) }
+    func asset(_ action: AssetAction, _ call: ActionCall) throws -> [UInt8] { try host.asset(action, call) }
     func setFeature(_ name: String, isUsed: Bool) { host.setFeature(name, isUsed: isUsed) }
     func attach(_ script: ScriptCalls) { host.attach(script) }
     func sdkInfo() throws -> JSONObject { try host.sdkInfo() }

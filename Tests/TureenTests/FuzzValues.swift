@@ -12,10 +12,13 @@ struct FuzzValues: Sendable {
     let store = SmartStoreAction.allCases.filter { $0 != .observe }.map { ("com.salesforce.smartstore", $0.rawValue, $0.rules) }
     let syncs = MobileSyncAction.allCases.filter { $0 != .stop }.map { ("com.salesforce.mobilesync", $0.rawValue, $0.rules) }
     let keys = KeyValueAction.allCases.map { ("tureen.keyvalue", $0.rawValue, $0.rules) }
+    let assets = AssetAction.allCases.map { ("tureen.asset", $0.rawValue, $0.rules) }
     let info = SDKInfoAction.allCases.map { ("com.salesforce.sdkinfo", $0.rawValue, $0.rules) }
     let account = AccountAction.allCases.map { ("com.salesforce.sfaccountmanager", $0.rawValue, $0.rules) }
     let credentials = OAuthAction.getAuthCredentials
-    return store + store + syncs + keys + info + account + [("com.salesforce.oauth", credentials.rawValue, credentials.rules)]
+    return store + store + syncs + keys + assets + info + account + [
+      ("com.salesforce.oauth", credentials.rawValue, credentials.rules)
+    ]
   }()
 
   mutating func chance(_ n: Int) -> Bool { Int.random(in: 0..<n, using: &random) == 0 }

@@ -205,6 +205,7 @@ local Timer = {}
 ---@field smartstore tureen.smartstore
 ---@field mobilesync tureen.mobilesync
 ---@field keyvalue tureen.keyvalue
+---@field asset tureen.asset
 ---@field sdkinfo tureen.sdkinfo
 ---@field document tureen.document
 ---@field network tureen.network
@@ -372,6 +373,36 @@ function Task:is_cancelled() end
 
 --- Cancels the timer: its function is not called.
 function Timer:cancel() end
+
+--- A file that was fetched.
+---@class tureen.asset.Info
+---@field path string  do not change the file
+---@field contentType string  as the server said it; empty when it did not
+---@field bytes integer
+
+--- Files that syncs of collections fetched beside their rows (`assets` of targets of type `rest`), such as pictures.
+---@class tureen.asset
+local asset = {}
+
+--- The file that a sync of a collection fetched for a URL, by the key assets of its target.
+---@param url string  as it stands in the row
+---@param connection string?
+---@param success (fun(path: string?): any)?
+---@param failure tureen.Failure?
+---@return string?|nil path  what success gets, inside a task
+---@return tureen.Error err  nil when it went well
+---@overload fun(url: string, success: (fun(path: string?): any)?, failure: tureen.Failure?): string?|nil, tureen.Error
+function asset.path(url, connection, success, failure) end
+
+--- The same file with its content type and its size; nil when none was fetched.
+---@param url string  as it stands in the row
+---@param connection string?
+---@param success (fun(info: tureen.asset.Info?): any)?
+---@param failure tureen.Failure?
+---@return tureen.asset.Info?|nil info  what success gets, inside a task
+---@return tureen.Error err  nil when it went well
+---@overload fun(url: string, success: (fun(info: tureen.asset.Info?): any)?, failure: tureen.Failure?): tureen.asset.Info?|nil, tureen.Error
+function asset.info(url, connection, success, failure) end
 
 --- Checks to make before a script begins.
 ---@class tureen.bootstrap
@@ -851,6 +882,16 @@ function mobilesync.registerResolver(name, resolver) end
 ---@return fun(): tureen.SyncState? next
 ---@overload fun(storeConfig: boolean|tureen.StoreConfig, syncIdOrName: integer|string): fun(): tureen.SyncState?
 function mobilesync.pages(syncIdOrName) end
+
+--- Calls a function with the state at each change of a sync, from now on. With `grace` only when the bar of `tureen
+--- run` would show it: nothing of a run shorter than `options.graceMs`, then at most five times a second, and the last
+--- state; a failure always. Returns a function that ends it.
+---@param syncIdOrName integer|string
+---@param fn fun(state: tureen.SyncState)
+---@param options { grace: boolean? }?
+---@return fun() stop
+---@overload fun(storeConfig: boolean|tureen.StoreConfig, syncIdOrName: integer|string, fn: fun(state: tureen.SyncState), options: { grace: boolean? }?): fun()
+function mobilesync.onProgress(syncIdOrName, fn, options) end
 
 --- Registers the function behind the key `transform` of targets `{type = "rest"}`: it gets an item and returns it with
 --- what it computed, nil to leave it out. Without one, `module.name` is the function `name` of that module.

@@ -243,7 +243,10 @@ struct SyncDownRun {
     try await record.handle(done.conflicts)
     if let end, !endsHere {
       if mayMeetLostCreates { try await LostCreates.settle(afterFilling: places.map(\.soup), record) }
-      if target.hasAfterRows { warnings += try await target.afterRows(in: context) }
+      if target.hasAfterRows {
+        let fetching = Task { [target] in try await target.afterRows(in: context) }
+        warnings += try await environment.control.value(of: fetching)
+      }
       try await finishEmpty(end)
     }
     if isLast, counter.isReported { record.report(status: .running, progress: counter.percent) }

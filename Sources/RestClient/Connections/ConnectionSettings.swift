@@ -154,7 +154,8 @@ extension ConnectionSettings {
       default: "._-".utf8.contains(byte)
       }
     }
-    guard isName, (1...64).contains(name.utf8.count) else {
+    // Names of dots alone lead to other folders.
+    guard isName, (1...64).contains(name.utf8.count), name.contains(where: { $0 != "." }) else {
       throw ConnectionProblem([], "is not a valid name of a connection: use 1 to 64 letters, digits, '.', '_' and '-'")
     }
   }

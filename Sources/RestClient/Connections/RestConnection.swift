@@ -20,6 +20,8 @@ public final class RestConnection: Sendable {
     public var log: RequestLog?
     public var logger = Logger(label: "tureen.rest")
     public var retry = RetryEnvironment.live
+    /// True: no request is sent. Stored answers are served, anything else fails with a 504.
+    public var isOffline = false
 
     public init(home: String?, secrets: SecretReading) {
       self.home = home
@@ -69,6 +71,10 @@ public final class RestConnection: Sendable {
   {
     let url = try url(of: request, options)
     var exchange = PreparedRequest(request, options, url: url, headers: try await authorization.texts(of: options.headers))
+    if environment.isOffline {
+      guard !exchange.isWrite, options.usesStoredAnswers, cache != nil else { throw unavailable(exchange) }
+      exchange.mode = .offline
+    }
     if isOffline.load(ordering: .relaxed), options.cache == .default { exchange.mode = .offline }
     if !exchange.isWrite || settings.redirectWrites, let moved = moves.withLock({ $0[exchange.url] }) { exchange.url = moved }
     var visited = [exchange.url], isMovedForGood = true

@@ -7,12 +7,13 @@ struct RestSyncDownTarget: SyncDownTarget {
   let target: RestTarget
   let fields: TargetFields
   private let connections: RestConnections?
+  private let assets: AssetFolder?
 
   /// In place of a date field, where the target has none: no record has a member of that name.
   static let noDate = "__no_date__"
 
   /// - Throws: ``SyncError`` `.invalidTarget`, naming the key.
-  init(_ json: JSONObject, _ connections: RestConnections?) throws(SyncError) {
+  init(_ json: JSONObject, _ connections: RestConnections?, _ assets: AssetFolder? = nil) throws(SyncError) {
     do throws(RestTargetError) {
       target = try RestTarget(json)
     } catch {
@@ -26,7 +27,9 @@ struct RestSyncDownTarget: SyncDownTarget {
     if let connections, !connections.knows(target.connection) {
       throw SyncError(.invalidTarget, "rest target: \(connections.unknown(target.connection))").at(.key("connection"))
     }
+    for asset in target.assets { _ = try RestSyncDownTarget.soupPath(asset.field, "assets") }
     self.connections = connections
+    self.assets = assets
   }
 
   /// The path as a soup's index spec has it.
@@ -50,10 +53,17 @@ struct RestSyncDownTarget: SyncDownTarget {
   var longestRun: Int? { PageWalk.defaultMaxPages }
   var hasGhosts: Bool { target.ghosts.mode != .none }
 
+  var hasAfterRows: Bool { assets != nil && !target.assets.isEmpty }
+
   // MARK: Fetching
 
   func start(since: Int64, in context: FetchContext) async throws -> SyncDownPage? {
     try await CollectionRun(target, try connection(), context).page()
+  }
+
+  func afterRows(in context: FetchContext) async throws -> [String] {
+    guard let assets else { return [] }
+    return try await CollectionAssets(target: target, connection: try connection(), folder: assets, context: context).fetch()
   }
 
   func connection() throws -> RestConnection {

@@ -5,9 +5,15 @@ import RestClient
 /// Collections over HTTP as a kind of server: targets of the type `rest`, each with a named connection.
 package struct RestSyncService: SyncService {
   private let connections: RestConnections?
+  private let assets: AssetFolder?
 
-  /// - Parameter connections: nil to read definitions without knowing the host's connections.
-  package init(_ connections: RestConnections?) { self.connections = connections }
+  /// - Parameters:
+  ///   - connections: nil to read definitions without knowing the host's connections.
+  ///   - assets: Where files that rows name are kept; nil fetches none.
+  package init(_ connections: RestConnections?, assets: AssetFolder? = nil) {
+    self.connections = connections
+    self.assets = assets
+  }
 
   package var defaultUpKind: String? { nil }
   package var defaultFields: TargetFields { TargetFields(id: "id", modificationDate: RestSyncDownTarget.noDate) }
@@ -15,8 +21,8 @@ package struct RestSyncService: SyncService {
 
   package var downKinds: [SyncDownKind] {
     [
-      SyncDownKind("rest", TargetKeys(RestTarget.keys)) { [connections] json throws(SyncError) in
-        try RestSyncDownTarget(json, connections)
+      SyncDownKind("rest", TargetKeys(RestTarget.keys)) { [connections, assets] json throws(SyncError) in
+        try RestSyncDownTarget(json, connections, assets)
       }
     ]
   }

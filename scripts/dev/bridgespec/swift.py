@@ -13,7 +13,7 @@ private enum Shared {
 ENUMS = {
     "smartstore": ("SmartStoreAction", "pg"), "keyvalue": ("KeyValueAction", "kv"), "mobilesync": ("MobileSyncAction", ""),
     "network": ("NetworkAction", "pg"), "oauth": ("OAuthAction", ""), "sfaccountmanager": ("AccountAction", ""),
-    "sdkinfo": ("SDKInfoAction", ""),
+    "sdkinfo": ("SDKInfoAction", ""), "asset": ("AssetAction", ""),
 }
 WIDTH = 128
 

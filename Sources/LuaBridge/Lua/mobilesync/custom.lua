@@ -73,13 +73,16 @@ local registered_transforms = {}
 function M.register_transform(name, fn)
   if type(name) ~= "string" then arguments.wrong("registerTransform", 1, "name", "a string", name) end
   if fn ~= nil and type(fn) ~= "function" then arguments.wrong("registerTransform", 2, "transform", "a function", fn) end
+  if not name:find "^.+%.[^.]+$" then
+    core.raise("invalidArguments",
+      ("registerTransform: argument 1 'name' must have the form module.name, as targets name it; got '%s'"):format(name))
+  end
   registered_transforms[name] = fn
 end
 
 local function find_transform(name)
   if registered_transforms[name] then return registered_transforms[name] end
   local module, member = name:match("^(.+)%.([^.]+)$")
-  if not module then return nil, ("no transformation is registered as '%s'"):format(name) end
   local ok, found = pcall(require, module)
   if not ok then
     return nil, ("nothing is registered as '%s', and module '%s' cannot be loaded: %s"):format(name, module, tostring(found))

@@ -10,6 +10,7 @@ local async = core.import "async"
 local calls = core.import "calls"
 local custom = core.import "custom"
 local marks = core.import "marks"
+local progress = core.import "progress"
 
 ---@class tureen.SyncState
 ---@field _soupEntryId integer  the sync's id
@@ -37,6 +38,8 @@ M.registerTarget = custom.register
 M.registerResolver = custom.register_resolver
 -- registerTransform(name, fn): the function behind the key `transform` of targets of type "rest" whose value is this name
 M.registerTransform = custom.register_transform
+-- onProgress([config,] syncIdOrName, fn, [{grace = true}]): fn(state) at each change of the sync; see the module progress
+M.onProgress = progress.on_progress
 
 -- newRecord, markUpdated, markDeleted, unmark: entries with the flags that a sync up looks for
 for name, mark in pairs(marks) do M[name] = mark end

@@ -1,0 +1,22 @@
+import JSON
+import LuaBridge
+
+/// The actions of `tureen.asset`: what syncs of collections fetched beside their rows.
+extension Host {
+  public func asset(_ action: AssetAction, _ call: ActionCall) throws -> [UInt8] {
+    switch action {
+    case .path:
+      let connection = call.value("connection")?.stringValue, core = try core()
+      if let connection, !core.connections.knows(connection) {
+        throw HostError(.invalidConfiguration, core.connections.unknown(connection))
+      }
+      guard let found = try core.assets.find(call.string("url"), connection: connection) else {
+        return JSONValue.null.serialized()
+      }
+      let answer: JSONObject = [
+        "path": .string(found.path), "contentType": .string(found.contentType), "bytes": .integer(Int64(found.bytes)),
+      ]
+      return JSONValue.object(answer).serialized()
+    }
+  }
+}
