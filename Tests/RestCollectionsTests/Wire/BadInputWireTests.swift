@@ -49,7 +49,9 @@ struct BadInputWireTests {
   @Test func page_byteOrderMarkAndDoubledKeys_areRead() async throws {
     try await CollectionBench.with { bench async throws in
       let body: [UInt8] = [0xef, 0xbb, 0xbf] + Array(#"[{"id":1,"name":"a","name":"b","id":2}]"#.utf8)
-      bench.server.with { $0.answers[1] = ScriptedAnswer(headers: [("Content-Type", "application/vnd.x+json; charset=utf-8")], body: body) }
+      bench.server.with {
+        $0.answers[1] = ScriptedAnswer(headers: [("Content-Type", "application/vnd.x+json; charset=utf-8")], body: body)
+      }
       #expect(try await bench.down().status == .done)
       #expect(try bench.entries().map { [$0["id"], $0["name"]] } == [["2", "b"]])
     }
@@ -57,7 +59,10 @@ struct BadInputWireTests {
 
   @Test func items_withoutOrWithDoubledIds_areFlaggedOrTheLastCounts() async throws {
     try await CollectionBench.with { bench async throws in
-      bench.server.with { $0.answers[1] = .json(#"[{"id":1,"n":1},{"n":2},{"id":null,"n":3},{"id":"","n":4},{"id":1.5},{"id":true},{"id":1,"n":5},{"id":"1","n":6}]"#) }
+      bench.server.with {
+        $0.answers[1] = .json(
+          #"[{"id":1,"n":1},{"n":2},{"id":null,"n":3},{"id":"","n":4},{"id":1.5},{"id":true},{"id":1,"n":5},{"id":"1","n":6}]"#)
+      }
       let state = try await bench.down()
       #expect(state.status == .done && state.counts.flagged == 5 && state.totalSize == 1, "\(state.warnings) \(state.totalSize)")
       #expect(try bench.entries().map { $0["n"] } == [6])
@@ -119,7 +124,8 @@ struct BadInputWireTests {
   @Test func connection_unknown_isRefusedWithTheNearestName() async throws {
     try await CollectionBench.with { bench async throws in
       let error = try await refusal { try await bench.down(["connection": "apj"]) }
-      #expect(error.code == "invalidTarget" && error.message.contains("'apj'") && error.message.contains("'api'"), "\(error.message)")
+      #expect(
+        error.code == "invalidTarget" && error.message.contains("'apj'") && error.message.contains("'api'"), "\(error.message)")
     }
   }
 

@@ -44,9 +44,11 @@ final class CollectionBench: @unchecked Sendable {  // the manager is replaced b
     let settings = try all.sorted { $0.key < $1.key }.map {
       try ConnectionSettings(name: $0.key, json: .object($0.value), from: origin)
     }
-    var environment = RestConnection.Environment(home: nil, secrets: SecretReading { (source) throws(SecretReading.Failure) in
-      throw SecretReading.Failure("\(source.name) is not set", isMissing: true)
-    })
+    var environment = RestConnection.Environment(
+      home: nil,
+      secrets: SecretReading { (source) throws(SecretReading.Failure) in
+        throw SecretReading.Failure("\(source.name) is not set", isMissing: true)
+      })
     environment.retry = clock.environment
     environment.log = RequestLog(level: .off, isStored: false, now: { 0 }) { _ in }
     environment.userAgent = { "tureen/test" }

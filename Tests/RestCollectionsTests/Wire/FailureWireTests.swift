@@ -12,10 +12,12 @@ struct FailureWireTests {
   @Test(arguments: ["/items?page=1", "?page=2", ""])
   func nextURL_seenBefore_failsAfterThePageIsStored(next: String) async throws {
     try await CollectionBench.with(rows: 70) { bench async throws in
-      bench.server.with { $0.change = { answer, request in
-        guard request.query.contains("page=2") else { return }
-        answer.headers = [("Content-Type", "application/json"), ("Link", "<\(next)>; rel=\"next\"")]
-      } }
+      bench.server.with {
+        $0.change = { answer, request in
+          guard request.query.contains("page=2") else { return }
+          answer.headers = [("Content-Type", "application/json"), ("Link", "<\(next)>; rel=\"next\"")]
+        }
+      }
       let state = try await bench.down(["params": ["page": "1"]])
       #expect(state.status == .failed && state.error.contains("in a circle") && state.error.contains("page 2"), "\(state.error)")
       #expect(state.error.contains("/items") && state.failure?.code == "unexpectedAnswer")
@@ -36,10 +38,12 @@ struct FailureWireTests {
   /// Page by page nobody sees the whole circle: the cursor keeps enough to notice it, and a page that leads nowhere does not pause.
   @Test func nextURL_circleOverRunsOfOnePage_fails() async throws {
     try await CollectionBench.with(rows: 70) { bench async throws in
-      bench.server.with { $0.change = { answer, request in
-        guard request.query.contains("page=3") else { return }
-        answer.headers = [("Content-Type", "application/json"), ("Link", "</items?page=2>; rel=\"next\"")]
-      } }
+      bench.server.with {
+        $0.change = { answer, request in
+          guard request.query.contains("page=3") else { return }
+          answer.headers = [("Content-Type", "application/json"), ("Link", "</items?page=2>; rel=\"next\"")]
+        }
+      }
       var state = try await bench.down([:], ["maxPages": 1])
       for _ in 0..<10 where state.status == .stopped { state = try await bench.manager.more(.name("s")) }
       #expect(state.status == .failed && state.error.contains("in a circle"), "\(state.status) \(state.error)")

@@ -211,8 +211,12 @@ struct GhostWireTests {
   @Test func clean_rowsOfTwoSyncs_goOverOrGo() async throws {
     try await CollectionBench.with(rows: 100) { bench async throws in
       bench.server.with { $0.style = .cursor }
-      #expect(try await bench.down(Self.target(.cursor).merging(["where": [["path": "b", "exists": false]]]), name: "s").status == .done)
-      #expect(try await bench.down(Self.target(.cursor).merging(["where": [["path": "a", "exists": false]]]), name: "other").status == .done)
+      #expect(
+        try await bench.down(Self.target(.cursor).merging(["where": [["path": "b", "exists": false]]]), name: "s").status == .done
+      )
+      #expect(
+        try await bench.down(Self.target(.cursor).merging(["where": [["path": "a", "exists": false]]]), name: "other").status
+          == .done)
       #expect(try await bench.manager.refresh(.name("s")).status == .done)
       bench.server.with { state in
         for id in 1...10 { state.change(id, ["b": 1]) }

@@ -46,7 +46,9 @@ struct IncrementalWireTests {
     }
   }
 
-  @Test(arguments: [CollectionServer.Style.link, .linkTokens, .bodyUrl, .cursor, .page, .offset, .keyset, .headerURL, .headerNumber])
+  @Test(arguments: [
+    CollectionServer.Style.link, .linkTokens, .bodyUrl, .cursor, .page, .offset, .keyset, .headerURL, .headerNumber,
+  ])
   func etag_onePageChanged_isReadAloneAndTheOthersLeadOn(style: CollectionServer.Style) async throws {
     try await CollectionBench.with(rows: 70) { bench async throws in
       bench.server.with { state in
@@ -125,19 +127,25 @@ struct IncrementalWireTests {
   }
 
   @Test func etag_changedToken_dropsTheValidators() async throws {
-    for members: JSONObject in [["connection": "other"], ["headers": ["Accept": "application/vnd.x+json"]], ["params": ["a": "1"]]] {
+    for members: JSONObject in [
+      ["connection": "other"], ["headers": ["Accept": "application/vnd.x+json"]], ["params": ["a": "1"]],
+    ] {
       let server = try CollectionServer(rows: (1...40).map { Repository.row($0) })
       defer { server.stop() }
       server.with { $0.hasTags = true }
-      func connection(_ token: String) -> JSONObject { ["baseURL": .string(server.url), "auth": ["type": "bearer", "token": .string(token)]] }
+      func connection(_ token: String) -> JSONObject {
+        ["baseURL": .string(server.url), "auth": ["type": "bearer", "token": .string(token)]]
+      }
       try await CollectionBench.with(connection("one"), others: ["other": connection("two")]) { bench async throws in
         let target: JSONObject = ["incremental": ["mode": "etag"]]
         #expect(try await bench.down(target).status == .done)
         let definition = JSONValue.object([
-          "syncs": [[
-            "syncName": "s", "syncType": "syncDown", "soupName": "rows", "options": [:],
-            "target": .object(CollectionBench.target(target.merging(members))),
-          ]]
+          "syncs": [
+            [
+              "syncName": "s", "syncType": "syncDown", "soupName": "rows", "options": [:],
+              "target": .object(CollectionBench.target(target.merging(members))),
+            ]
+          ]
         ])
         #expect(bench.manager.setupSyncs(from: definition, fileName: "f") == [])
         server.forgetRequests()
@@ -182,12 +190,16 @@ struct IncrementalWireTests {
       "mode": "param", "format": "yyyy-MM-dd HH:mm", "timeZone": "+02:00", "overlapMs": 1000,
       "params": ["jql": "updated >= \"{since}\" order by updated"],
     ]
-    let offset: JSONObject = ["mode": "param", "format": "yyyy-MM-dd'T'HH:mm:ssX", "timeZone": "+02:00", "params": ["since": "{since}"]]
+    let offset: JSONObject = [
+      "mode": "param", "format": "yyyy-MM-dd'T'HH:mm:ssX", "timeZone": "+02:00", "params": ["since": "{since}"],
+    ]
     let body: JSONObject = ["mode": "param", "body": ["filter": ["at": ["on_or_after": "{since}"]], "size": 9]]
     for (incremental, isPost) in [(minutes, false), (offset, false), (body, true)] {
       try await CollectionBench.with { bench async throws in
         bench.server.with { $0.rows = [Repository.row(1, date: "2026-11-22T22:30:45Z")] }
-        var target: JSONObject = ["modificationDateField": "updated_at", "incremental": .object(incremental), "paging": ["style": "none"]]
+        var target: JSONObject = [
+          "modificationDateField": "updated_at", "incremental": .object(incremental), "paging": ["style": "none"],
+        ]
         if isPost { target = target.merging(["method": "POST", "body": ["filter": ["kind": "a"]]]) }
         #expect(try await bench.down(target).status == .done)
         bench.server.with { $0.change = { answer, _ in answer.body = Array("[]".utf8) } }
@@ -387,7 +399,9 @@ struct IncrementalWireTests {
   }
 
   /// By modification and page number: rows of page 1 change while page 2 is asked for, and move to the end.
-  @Test(arguments: ["ascending", "none"]) func shifting_rowsOfAReadPageChange_noneMissingAfterOneReSync(order: String) async throws {
+  @Test(arguments: ["ascending", "none"]) func shifting_rowsOfAReadPageChange_noneMissingAfterOneReSync(order: String)
+    async throws
+  {
     try await CollectionBench.with(rows: 70) { bench async throws in
       let clock = bench.clock
       bench.server.with { state in

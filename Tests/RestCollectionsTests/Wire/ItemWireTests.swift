@@ -33,7 +33,11 @@ struct ItemWireTests {
   @Test func where_itemsThatFailIt_areNotStoredAndCleanOnesGo() async throws {
     try await CollectionBench.with(rows: 40) { bench async throws in
       bench.server.with { $0.change(3, ["pull_request": ["url": "x"]]) }
-      let target: JSONObject = ["where": [["path": "pull_request", "exists": false], ["path": "name", "in": .array((1...39).map { .string("r\($0)") })]]]
+      let target: JSONObject = [
+        "where": [
+          ["path": "pull_request", "exists": false], ["path": "name", "in": .array((1...39).map { .string("r\($0)") })],
+        ]
+      ]
       let first = try await bench.down(target)
       #expect(first.status == .done && first.counts.fetched == 38, "\(first.error)")
       #expect(try bench.entry(3) == nil)
@@ -66,7 +70,9 @@ struct ItemWireTests {
 
   @Test func omit_pathsAreNeverStored() async throws {
     try await CollectionBench.with(rows: 3) { bench async throws in
-      bench.server.with { state in for id in 1...3 { state.change(id, ["password": "canary", "self": ["secret": "canary", "keep": 1]]) } }
+      bench.server.with { state in
+        for id in 1...3 { state.change(id, ["password": "canary", "self": ["secret": "canary", "keep": 1]]) }
+      }
       #expect(try await bench.down(["omit": ["password", "self.secret", "owner"]]).status == .done)
       for entry in try bench.entries() {
         #expect(!entry.text.contains("canary") && entry["owner"] == nil && entry["self"] == ["keep": 1])
@@ -119,7 +125,8 @@ struct ItemWireTests {
 
   /// What the soup has is the text that came; the watermark is the instant that it means, in any zone of the machine.
   @Test(arguments: [
-    ("iso8601", "\"2024-02-29T23:59:59.123456+05:30\"", 1_709_231_399_123), ("iso8601", "\"2024-02-29T23:59:59Z\"", 1_709_251_199_000),
+    ("iso8601", "\"2024-02-29T23:59:59.123456+05:30\"", 1_709_231_399_123),
+    ("iso8601", "\"2024-02-29T23:59:59Z\"", 1_709_251_199_000),
     ("iso8601", "\"2024-02-29T23:59:59\"", 1_709_251_199_000), ("epoch", "1709251199", 1_709_251_199_000),
     ("epoch", "1709251199.25", 1_709_251_199_250), ("epochMs", "\"1709251199001\"", 1_709_251_199_001),
     ("integer", "42", 42), ("rfc1123", "\"Thu, 29 Feb 2024 23:59:59 GMT\"", 1_709_251_199_000),
@@ -146,7 +153,9 @@ struct ItemWireTests {
       }
       let state = try await bench.again()
       #expect(state.status == .done && state.counts.flagged == 2 && state.counts.stored == 1, "\(state.error)")
-      #expect(state.warnings.contains { $0.contains("item 4 (4): 'updated_at' is not a date of the format 'iso8601'") }, "\(state.warnings)")
+      #expect(
+        state.warnings.contains { $0.contains("item 4 (4): 'updated_at' is not a date of the format 'iso8601'") },
+        "\(state.warnings)")
       #expect(try bench.values("name") == ["r1", "r2", "r3", "r4", "r5", "new", "r7", "r8", "r9", "r10"])
     }
   }

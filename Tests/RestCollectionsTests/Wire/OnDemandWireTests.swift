@@ -124,14 +124,16 @@ struct OnDemandWireTests {
       let dead = "\(bootText[0].prefix { $0 != ":" }):4194304:1/\(bootText[1])/1"
       let store = bench.store
       // The lease goes to a process that is gone: nothing of this run is written from then on, as if it had ended there.
-      bench.server.with { $0.before[3] = { _ in
-        try? store.writeBlocking(.synced) { transaction in
-          for id in 1...3 {
-            _ = try transaction.acquireLease(
-              SyncLeases.name(Int64(id)), owner: dead, now: 0, duration: .max / 2, takeover: { _ in true })
+      bench.server.with {
+        $0.before[3] = { _ in
+          try? store.writeBlocking(.synced) { transaction in
+            for id in 1...3 {
+              _ = try transaction.acquireLease(
+                SyncLeases.name(Int64(id)), owner: dead, now: 0, duration: .max / 2, takeover: { _ in true })
+            }
           }
         }
-      } }
+      }
       _ = try await bench.down()
       let stored = try bench.ids().count
       #expect(stored == 30 || stored == 60)
@@ -170,10 +172,12 @@ struct OnDemandWireTests {
       let first: JSONObject = ["incremental": ["mode": "etag"]]
       #expect(try await bench.down(first).status == .failed)
       let definition = JSONValue.object([
-        "syncs": [[
-          "syncName": "s", "syncType": "syncDown", "soupName": "rows", "options": [:],
-          "target": .object(CollectionBench.target(first.merging(["map": ["login": "owner.login"]]))),
-        ]]
+        "syncs": [
+          [
+            "syncName": "s", "syncType": "syncDown", "soupName": "rows", "options": [:],
+            "target": .object(CollectionBench.target(first.merging(["map": ["login": "owner.login"]]))),
+          ]
+        ]
       ])
       #expect(bench.manager.setupSyncs(from: definition, fileName: "usersyncs.json") == [])
       let state = try await bench.again()
@@ -207,10 +211,12 @@ struct OnDemandWireTests {
     try await CollectionBench.with(rows: 70) { bench async throws in
       #expect(try await bench.down([:], ["maxPages": 1]).hasMore)
       let definition = JSONValue.object([
-        "syncs": [[
-          "syncName": "s", "syncType": "syncDown", "soupName": "rows", "options": ["maxPages": 2],
-          "target": .object(CollectionBench.target()),
-        ]]
+        "syncs": [
+          [
+            "syncName": "s", "syncType": "syncDown", "soupName": "rows", "options": ["maxPages": 2],
+            "target": .object(CollectionBench.target()),
+          ]
+        ]
       ])
       #expect(bench.manager.setupSyncs(from: definition, fileName: "usersyncs.json") == [])
       #expect(try bench.manager.getSyncStatus(.name("s"))?.hasMore == true)

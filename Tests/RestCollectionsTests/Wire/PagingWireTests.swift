@@ -121,7 +121,9 @@ struct PagingWireTests {
   ])
   func path_wrong_isAnErrorWhenTheTargetIsRead(key: String, path: String) async throws {
     try await CollectionBench.with { bench async throws in
-      let error = try await refusal { try await bench.down(["paging": .object(JSONObject([("style", "bodyUrl"), (key, .string(path))]))]) }
+      let error = try await refusal {
+        try await bench.down(["paging": .object(JSONObject([("style", "bodyUrl"), (key, .string(path))]))])
+      }
       #expect(error.code == "invalidTarget" && error.message.contains("'\(key)'"), "\(error.message)")
       #expect(bench.server.requests.isEmpty)
     }
@@ -247,7 +249,8 @@ struct PagingWireTests {
           "modificationDateField": "updated_at",
           "incremental": ["mode": "param", "order": "ascending", "params": ["since": "{since}"]],
         ]))
-      #expect(state.status == .failed && state.error.contains("only 100 items") && state.error.contains("'maxItems'"), "\(state.error)")
+      #expect(
+        state.status == .failed && state.error.contains("only 100 items") && state.error.contains("'maxItems'"), "\(state.error)")
     }
   }
 }

@@ -40,11 +40,14 @@ struct WorkedExampleWireTests {
   ])
   func linkHeader_oneLine_isFollowed(value: String) async throws {
     try await CollectionBench.with(rows: 60) { bench async throws in
-      bench.server.with { $0.change = { answer, request in
-        answer.headers.removeAll { $0.name == "Link" }
-        guard !request.query.contains("page=2") else { return }
-        answer.headers.append(("Link", value.split(separator: "B", omittingEmptySubsequences: false).joined(separator: "/items")))
-      } }
+      bench.server.with {
+        $0.change = { answer, request in
+          answer.headers.removeAll { $0.name == "Link" }
+          guard !request.query.contains("page=2") else { return }
+          answer.headers.append(
+            ("Link", value.split(separator: "B", omittingEmptySubsequences: false).joined(separator: "/items")))
+        }
+      }
       let state = try await bench.down()
       #expect(state.status == .done && state.counts.pages == 2, "\(state.error)")
       #expect(try bench.ids() == bench.server.ids)
@@ -59,14 +62,16 @@ struct WorkedExampleWireTests {
   func nextURL_relative_isFollowedAsGiven(form: String, second: String) async throws {
     try await CollectionBench.with(rows: 70) { bench async throws in
       let authority = bench.server.url.dropFirst("http:".count)
-      bench.server.with { $0.nextURL = { path in
-        switch form {
-        case "?": String(path.drop { $0 != "?" })
-        case "items": String(path.dropFirst())
-        case "//": authority + path
-        default: path
+      bench.server.with {
+        $0.nextURL = { path in
+          switch form {
+          case "?": String(path.drop { $0 != "?" })
+          case "items": String(path.dropFirst())
+          case "//": authority + path
+          default: path
+          }
         }
-      } }
+      }
       let state = try await bench.down(Self.example.merging(["params": ["per_page": "30"]]))
       #expect(state.status == .done, "\(state.error)")
       #expect(bench.server.lists.map(\.target) == ["/items?per_page=30", second, "/items?per_page=30&page=3"])
