@@ -8,14 +8,17 @@ package struct RequestSender: Sendable {
   package var environment = RetryEnvironment.live
   package var observer: (any RestObserver)?
   package var logger: Logger
+  package let refusalWords: RefusalWords
   /// What the server reads about this program; asked anew for each request.
   package var userAgent: @Sendable () -> String = { "tureen" }
 
   package init(
-    transport: HTTPTransport, policy: RetryPolicy = .standard, environment: RetryEnvironment = .live,
-    observer: (any RestObserver)? = nil, logger: Logger, userAgent: @escaping @Sendable () -> String = { "tureen" }
+    transport: HTTPTransport, refusalWords: RefusalWords, policy: RetryPolicy = .standard,
+    environment: RetryEnvironment = .live, observer: (any RestObserver)? = nil, logger: Logger,
+    userAgent: @escaping @Sendable () -> String = { "tureen" }
   ) {
     self.transport = transport
+    self.refusalWords = refusalWords
     self.policy = policy
     self.environment = environment
     self.observer = observer
@@ -53,7 +56,7 @@ package struct RequestSender: Sendable {
       let response = try await transport.exchange(request.method, url: url, headers: headers, body: request.body)
       received = response
       guard (200..<300).contains(response.status) || response.status == 300 || response.status == 304 else {
-        throw RestError(refusal: response)
+        throw RestError(refusal: response, words: refusalWords)
       }
       report(request, received, nil, attempt, since: start)
       return response

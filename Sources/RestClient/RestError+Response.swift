@@ -2,16 +2,17 @@ import JSON
 
 extension RestError {
   /// The error an answer with an error status stands for: the server's first message, its body verbatim, its errors.
-  package init(refusal response: RestResponse) {
+  package init(refusal response: RestResponse, words: RefusalWords = .none) {
     let text = response.body.text
     let errors = RestError.errors(in: response)
     let serverCode = (errors.first?["errorCode"] ?? errors.first?["error"])?.stringValue
-    let isLimit = response.status == 403 && serverCode == "REQUEST_LIMIT_EXCEEDED"
+    let isLimit = words.isLimit(status: response.status, code: serverCode)
+    let message = RestError.message(of: errors, text: text, response: response)
     self.init(
-      code: isLimit ? .requestLimitExceeded : .httpStatus,
-      message: RestError.message(of: errors, text: text, response: response),
+      code: isLimit ? .requestLimitExceeded : .httpStatus, message: message,
       status: response.status, headers: response.headers, body: text, errors: errors,
       outcome: response.status >= 500 ? .unknown : .answered)
+    passing = words.passing(isLimit: isLimit, code: serverCode, message: message)
   }
 
   /// The same failure under another code, and in other words: what the server said stays in the body.

@@ -35,6 +35,14 @@ public struct RestError: Error, Sendable {
     case signInBusy
   }
 
+  /// When a call that a server refused may succeed.
+  package enum Passing: Sendable {
+    /// Within the waits between two tries.
+    case soon
+    /// Not within them: at midnight, say.
+    case later
+  }
+
   /// What is known about the server's side when a call failed.
   public enum Outcome: String, Sendable {
     /// The request never left this machine, or not all of it: the server cannot have acted on it.
@@ -55,6 +63,8 @@ public struct RestError: Error, Sendable {
   /// The elements of the REST error array (`{message, errorCode, fields}`), or the one object of an OAuth error.
   public let errors: [JSONValue]
   public let outcome: Outcome
+  /// Whether the server's own words say that the same call may succeed later; nil where only the status tells.
+  package var passing: Passing?
   /// Milliseconds since 1970: when the server will answer again, where it has said so.
   public var resumeAt: Int64?
 
@@ -87,7 +97,7 @@ public struct RestError: Error, Sendable {
     case .noResponse, .requestLimitExceeded, .quotaExhausted, .signInBusy: true
     case .httpStatus:
       status.map(RestError.passingStatuses.contains) ?? false
-        || serverCode.map(RestError.passingServerCodes.contains) ?? false
+        || passing != nil
     case .untrustedCertificate, .invalidBody, .responseTooLarge, .requestTooLarge, .notAuthenticated, .sessionExpired,
       .cancelled, .invalidURL, .invalidHeader, .shutDown, .redirectRefused:
       false
@@ -96,9 +106,6 @@ public struct RestError: Error, Sendable {
 
   /// Statuses that pass by themselves: overload, maintenance, an instance that cannot be reached.
   static let passingStatuses: Set<Int> = [420, 429, 500, 502, 503, 504]
-  static let passingServerCodes: Set<String> = [
-    "UNABLE_TO_LOCK_ROW", "QUERY_TIMEOUT", "SERVER_UNAVAILABLE", "rate_limit_exceeded", "unknown_error",
-  ]
 }
 
 extension RestError: Equatable {

@@ -57,8 +57,7 @@ public struct RetryPolicy: Sendable, Equatable {
   private func isWorthwhile(_ error: RestError, attempt: Int) -> Bool {
     switch error.code {
     case .noResponse: true
-    case .requestLimitExceeded:
-      error.message.containsASCII("ConcurrentPerOrgLongTxn") || error.message.containsASCII("ConcurrentRequests")
+    case .requestLimitExceeded: error.passing == .soon
     case .httpStatus:
       switch error.status ?? 0 {
       case 420: attempt <= 2  // an instance that is gone answers this for ever

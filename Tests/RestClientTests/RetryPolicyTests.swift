@@ -1,4 +1,5 @@
 import RestClient
+import Salesforce
 import Testing
 
 @Suite struct RetryPolicyTests {
@@ -60,7 +61,10 @@ import Testing
   }
 
   @Test func decide_requestLimit_onlyTheConcurrentOnePasses() {
-    func limit(_ text: String) -> RestError { RestError(code: .requestLimitExceeded, message: text, status: 403) }
+    func limit(_ text: String) -> RestError {
+      let body = #"[{"errorCode":"REQUEST_LIMIT_EXCEEDED","message":"\#(text)"}]"#
+      return RestError(refusal: RestResponse(status: 403, headers: [], body: ResponseBody(Array(body.utf8))), words: .salesforce)
+    }
     #expect(decide(limit("TotalRequests Limit exceeded.")) == .stop)
     #expect(decide(limit("ConcurrentRequests (Concurrent API Requests) Limit exceeded.")) == .wait(seconds: 0.5))
     #expect(decide(limit("ConcurrentPerOrgLongTxn Limit exceeded.")) == .wait(seconds: 0.5))

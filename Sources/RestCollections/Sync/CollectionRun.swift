@@ -106,8 +106,8 @@ actor CollectionRun {
 
   private var isFirst: Bool { walk.state.position == .first }
 
-  /// Whether the page that the walk stands at is asked for with what is kept of it. That the newest changes are known says nothing
-  /// to a run that is to read everything.
+  /// Whether the page that the walk stands at is asked for with what is kept of it. That the newest changes are known says
+  /// nothing to a run that is to read everything.
   private var validates: Bool {
     guard target.validatesPages, target.incremental.mode.validates(isFirstPage: isFirst) else { return false }
     return target.incremental.mode != .sorted || plan.isIncremental
@@ -195,9 +195,9 @@ actor CollectionRun {
     return page
   }
 
-  /// Whether a later run may ask for the page with conditions. Not where nothing led on from it: a 304 would say that the list ends
-  /// there. Not while items of it could not be used: what was wrong with them may be mended here, in the function that computes
-  /// their members.
+  /// Whether a later run may ask for the page with conditions. Not where nothing led on from it: a 304 would say that the list
+  /// ends there. Not while items of it could not be used: what was wrong with them may be mended here, in the function that
+  /// computes their members.
   private func keeps(_ step: PageWalk.Step, _ notes: PageNotes) -> Bool {
     if case .fail = step { return false }
     return notes.flagged.isEmpty

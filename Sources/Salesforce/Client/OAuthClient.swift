@@ -10,7 +10,8 @@ public struct OAuthClient: Sendable {
     observer: (any RestObserver)? = nil, logger: Logger = Logger(label: "tureen.rest")
   ) {
     sender = RequestSender(
-      transport: transport, policy: policy, environment: environment, observer: observer, logger: logger)
+      transport: transport, refusalWords: .salesforce, policy: policy, environment: environment, observer: observer,
+      logger: logger)
   }
 
   init(sender: RequestSender) {

@@ -35,7 +35,8 @@ public final class SalesforceClient: RestClient {
     self.isRestricted = isRestricted
     secrets = credentials?.secrets ?? []
     sender = RequestSender(
-      transport: transport, policy: policy, environment: environment, observer: observer, logger: logger, userAgent: userAgent)
+      transport: transport, refusalWords: .salesforce, policy: policy, environment: environment, observer: observer,
+      logger: logger, userAgent: userAgent)
     oauth = OAuthClient(sender: sender)
     sessions = SessionProvider(
       session: session, credentials: credentials, oauth: oauth, onSessionChange: onSessionChange)
