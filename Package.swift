@@ -142,7 +142,11 @@ let package = Package(
     .testTarget(name: "SandboxForgeTests", dependencies: ["SandboxForge", "JSON"]),
     .testTarget(name: "SandboxParseTests", dependencies: ["SandboxParse", "JSON"]),
     .testTarget(
-      name: "TureenTests", dependencies: ["Tureen", "Salesforce", "SandboxOrg", "Support", "TestSupport"],
+      name: "TureenTests",
+      dependencies: [
+        "Tureen", "JSON", "MobileSync", "Parse", "RecordScan", "RestClient", "RestCollections", "Salesforce", "SandboxOrg", "SmartStore",
+        "Support", "TestSupport",
+      ],
       linkerSettings: [.linkedLibrary("lua5.4")]),
     .testTarget(
       name: "EndToEnd",

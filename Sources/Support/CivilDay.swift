@@ -50,5 +50,8 @@ package struct CivilDay: Sendable, Equatable {
   package static func floorDivide<T: BinaryInteger>(_ a: T, _ b: T) -> T { a >= 0 || a % b == 0 ? a / b : a / b - 1 }
 
   /// Never negative for a positive divisor.
-  package static func floorModulo<T: BinaryInteger>(_ a: T, _ b: T) -> T { a - floorDivide(a, b) * b }
+  package static func floorModulo<T: BinaryInteger>(_ a: T, _ b: T) -> T {
+    let rest = a % b
+    return rest < 0 ? rest + b : rest
+  }
 }
