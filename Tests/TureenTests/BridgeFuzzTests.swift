@@ -103,7 +103,7 @@ import Tureen
   @Test(.timeLimit(.minutes(120))) func everyAction_argumentsNobodyWrote_answerOrFailCleanly() async throws {
     let actions = FuzzValues.actions
     try await fuzz("actions", usual: 1_000) { values in
-      let (service, action, rules) = values.pick(actions)
+      let (service, action, rules) = values.action(of: actions)
       return (service, action, values.arguments(rules))
     }
   }

@@ -25,6 +25,14 @@ struct FuzzValues: Sendable {
 
   mutating func pick<T>(_ list: [T]) -> T { list[Int.random(in: 0..<list.count, using: &random)] }
 
+  /// One of the actions. Whoever is signed out can do little else on this bridge: that comes late.
+  mutating func action(of actions: [(service: String, action: String, rules: ArgumentRules)]) -> (
+    service: String, action: String, rules: ArgumentRules
+  ) {
+    let found = pick(actions)
+    return found.action == AccountAction.logout.rawValue && !chance(20) ? action(of: actions) : found
+  }
+
   // MARK: Values
 
   private static let words = [
