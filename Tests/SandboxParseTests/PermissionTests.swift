@@ -158,4 +158,21 @@ import Testing
       #expect(try await upload("a.txt", "text/plain").code == 130)
     }
   }
+
+  @Test func files_asBase64_areStoredDecodedWithTheirType() async throws {
+    try await withParse { server, client, _ in
+      let more: JSONValue = ["metadata": [:], "tags": [:]]
+      let made = try await client.sdk(
+        "/files/pixel.bin", ["base64": "AAH/gA==", "_ContentType": "image/x-pixel", "fileData": more])
+      #expect(made.status == 201, "\(made.text)")
+      let path = try #require(made.json["url"]?.stringValue?.dropFirst(server.url.count))
+      let read = try await client.send("GET", String(path))
+      #expect(read.body == [0, 1, 255, 128] && read.header("content-type") == "image/x-pixel")
+      let keys = [("X-Parse-Application-Id", client.keys.applicationId), ("X-Parse-REST-API-Key", client.keys.restAPIKey)]
+      let text = Array(#"{"base64":"aGk="}"#.utf8)
+      let plain = try await client.send("POST", "/parse/files/a.json", keys + [("Content-Type", "application/json")], text)
+      let stored = try #require(plain.json["url"]?.stringValue?.dropFirst(server.url.count))
+      #expect(try await client.send("GET", String(stored)).body == text, "with keys in the headers the body is the file")
+    }
+  }
 }
