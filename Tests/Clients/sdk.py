@@ -30,9 +30,11 @@ def brought(variable, path, command):
         return named
     if not (FOLDER / path).exists():
         FOLDER.mkdir(parents=True, exist_ok=True)
-        if why := step(command, 120, cwd=FOLDER, env={**os.environ, "GIT_TERMINAL_PROMPT": "0"}):
+        why = step(command, 60, cwd=FOLDER, env={**os.environ, "GIT_TERMINAL_PROMPT": "0"})
+        if why is not None or not (FOLDER / path).exists():
             shutil.rmtree(FOLDER / path.split("/")[0], ignore_errors=True)
-            raise unittest.SkipTest(f"{command[0]} cannot bring the SDK, and {variable} names none: {why.splitlines()[-1]}")
+            reason = (why or "it brought nothing").splitlines() or ["no reason given"]
+            raise unittest.SkipTest(f"{command[0]} cannot bring the SDK, and {variable} names none: {reason[-1]}")
     return str(FOLDER / path)
 
 
