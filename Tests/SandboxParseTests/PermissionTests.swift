@@ -111,6 +111,43 @@ import Testing
     }
   }
 
+  @Test func schemas_defaultsAndRequiredColumns_areKept() async throws {
+    try await withParse { _, client, _ in
+      let fields: JSONValue = [
+        "label": ["type": "String", "required": true], "places": ["type": "Number", "defaultValue": 4, "required": true],
+      ]
+      let made = try await client.master.post("/schemas/Shelf", ["fields": fields])
+      #expect(made.json["fields"]?["label"] == ["type": "String", "required": true])
+      #expect(made.json["fields"]?["places"] == ["type": "Number", "required": true, "defaultValue": 4])
+      let shelf = try await client.post("/classes/Shelf", ["label": "a"])
+      #expect(shelf.status == 201 && shelf.json["places"] == 4 && shelf.json["label"] == nil, "the default is told")
+      let path = "/classes/Shelf/\(shelf.id)"
+      #expect(try await client.get(path).json["places"] == 4)
+      #expect(try await client.post("/classes/Shelf", ["label": "b", "places": 9]).json["places"] == nil)
+      for body in [[:], ["label": .null], ["label": ""], ["label": ["__op": "Delete"]]] as [JSONValue] {
+        let refused = try await client.post("/classes/Shelf", body)
+        #expect(refused.status == 400 && refused.code == 142 && refused.error == "label is required", "\(body.text)")
+      }
+      #expect(try await client.put(path, ["label": ["__op": "Delete"]]).code == 142)
+      #expect(try await client.put(path, ["places": 5]).status == 200, "what is not named stays")
+      let wrong = try await client.master.put("/schemas/Shelf", ["fields": ["n": ["type": "Number", "defaultValue": "x"]]])
+      #expect(wrong.code == 111 && wrong.error == "schema mismatch for Shelf.n default value; expected Number but got String")
+      let loose: JSONValue = ["label": ["type": "String", "required": false]]
+      #expect(try await client.master.put("/schemas/Shelf", ["fields": loose]).json["fields"]?["label"] == ["type": "String"])
+      #expect(try await client.post("/classes/Shelf", [:]).status == 201)
+    }
+  }
+
+  @Test func jobsAndAggregates_needTheMasterKey() async throws {
+    try await withParse { _, client, _ async throws in
+      for answer in [
+        try await client.post("/jobs/nightly", [:]), try await client.get("/jobs"), try await client.get("/aggregate/A"),
+      ] {
+        #expect(answer.status == 403 && answer.text == #"{"error":"unauthorized: master key is required"}"#)
+      }
+    }
+  }
+
   @Test func configInfoAndFunctions() async throws {
     try await withParse { _, client, _ in
       #expect(try await client.get("/config").text == #"{"params":{}}"#)

@@ -300,6 +300,10 @@ check('schemas, configuration, functions, health', async () => {
   await schema.purge();
   await schema.delete();
   await refusal(103, schema.get());
+  const strict = new Parse.Schema('Strict').addString('label', { required: true }).addNumber('places', { defaultValue: 4 });
+  await strict.save();
+  assert.equal((await new Parse.Object('Strict', { label: 'a' }).save()).get('places'), 4);
+  await refusal(142, new Parse.Object('Strict', {}).save());
   await Parse.Config.save({ greeting: 'hello', secret: 1 }, { secret: true });
   const config = await Parse.Config.get();
   assert.deepEqual([config.get('greeting'), config.get('secret')], ['hello', undefined]);
