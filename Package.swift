@@ -140,7 +140,7 @@ let package = Package(
         sandbox("X509", "swift-certificates"),
       ]),
     .testTarget(name: "SandboxForgeTests", dependencies: ["SandboxForge", "JSON"]),
-    .testTarget(name: "SandboxParseTests", dependencies: ["SandboxParse", "JSON"]),
+    .testTarget(name: "SandboxParseTests", dependencies: ["SandboxParse", "JSON"], exclude: ["Fixtures"]),
     .testTarget(
       name: "TureenTests",
       dependencies: [

@@ -47,13 +47,13 @@ class Sandbox:
     client_secret = "not so secret"
     signing_id = "python signing"
 
-    def __init__(self, *options):
+    def __init__(self, *options, tls=True):
         self.folder = tempfile.TemporaryDirectory(prefix="tureen-clients-")
         key = rsa.generate_private_key(public_exponent=65537, key_size=2048)
         form = serialization.PrivateFormat.PKCS8
         self.private_key = key.private_bytes(serialization.Encoding.PEM, form, serialization.NoEncryption()).decode()
         self.process = None
-        self._start(key.public_key(), options)
+        self._start(key.public_key(), [*(["--tls"] if tls else []), *options])
 
     def _start(self, public_key, options):
         public = serialization.PublicFormat.SubjectPublicKeyInfo
@@ -72,7 +72,7 @@ class Sandbox:
         schema.write_text(json.dumps(SCHEMA))
         seed.write_text(SEED)
         command = [
-            ROOT / ".build/debug/tureen", "sandbox", "--tls", "--home", self.folder.name, "--sign-in", sign_in,
+            ROOT / ".build/debug/tureen", "sandbox", "--home", self.folder.name, "--sign-in", sign_in,
             "--schema", schema, "--seed", seed]
         self.process = subprocess.Popen([*command, *options], stdout=subprocess.PIPE, text=True)
         said = {}
@@ -85,7 +85,7 @@ class Sandbox:
                 said.setdefault("tokens", {})[line.split()[2]] = line.split()[3]
             elif line.startswith("Parse server at "):
                 said["parse"] = line.split()[-1]
-            elif line.startswith(("  application id ", "  REST API key ", "  master key ")):
+            elif line.startswith(("  application id ", "  REST API key ", "  client key ", "  JavaScript key ", "  master key ")):
                 said.setdefault("parse_keys", {})[" ".join(line.split()[:-1])] = line.split()[-1]
             elif line.startswith("  control token"):
                 said["control"] = line.split()[-1]
@@ -95,11 +95,11 @@ class Sandbox:
                 break
         self.url = said["url"]
         self.netloc = urlsplit(self.url).netloc
-        self.authority = said["authority"]
+        self.authority = said.get("authority")
         # The forge beside the org: the base address of its API, and a token of each of its users.
         self.forge = said["forge"]
         self.tokens = said["tokens"]
-        # The Parse server beside it: its address, and "application id", "REST API key", "master key".
+        # The Parse server beside it: its address, and "application id", "master key" and the clients' keys.
         self.parse = said["parse"]
         self.parse_keys = said["parse_keys"]
         self.control_token = said["control"]

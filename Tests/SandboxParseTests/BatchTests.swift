@@ -77,6 +77,19 @@ import Testing
     }
   }
 
+  @Test func byDefault_itemsRunInOrderAndNothingFails() async throws {
+    try await withParse { server, client, _ in
+      #expect(server.faults.active.isEmpty)
+      let items = (0..<50).map { item("POST", "/parse/classes/A", ["n": .integer(Int64($0))]) }
+      for _ in 0..<4 {
+        let answer = try await client.post("/batch", ["requests": .array(items)])
+        let stamps = answer.items.compactMap { $0["success"]?["createdAt"]?.stringValue }
+        #expect(stamps.count == 50 && stamps == stamps.sorted())
+      }
+      #expect(try await client.find("/classes/A", ["limit": 1_000]).results.count == 200, "no limit is lowered")
+    }
+  }
+
   @Test func shuffled_executionChangesTheOrderOfStampsAlone() async throws {
     try await withParse { server, client, _ in
       try server.faults.add(Fault("shuffledBatch"))

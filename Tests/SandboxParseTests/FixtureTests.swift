@@ -1,103 +1,90 @@
+import Foundation
 import JSON
 import SandboxParse
 import Testing
 
-/// Whole requests of two SDKs, written down in the form of section 1.2 and replayed byte by byte.
+/// Whole requests of two SDKs, in the files of `Fixtures`, replayed byte by byte.
 @Suite struct FixtureTests {
-  /// Lines of a head, then the body; the length is counted.
-  private func request(_ head: [String], _ body: String) -> [UInt8] {
-    Array((head + ["Connection: close", "Content-Length: \(body.utf8.count)", "", body]).joined(separator: "\r\n").utf8)
-  }
+  @Test func javaScript_fixtures_giveTheirAnswers() async throws { try await replay("javascript.txt", atLeast: 25) }
 
-  private static func keys() -> ParseKeys {
-    var keys = ParseKeys()
-    keys.applicationId = "app1"
-    keys.javascriptKey = "js1"
-    keys.clientKey = "client1"
-    keys.masterKey = "master1"
-    return keys
-  }
+  @Test func swift_fixtures_giveTheirAnswers() async throws { try await replay("swift.txt", atLeast: 15) }
 
-  private func withFixtures(_ body: (ParseClient) async throws -> Void) async throws {
+  private func replay(_ file: String, atLeast count: Int) async throws {
+    let fixtures = try Fixture.all(in: file)
+    #expect(fixtures.count >= count)
     var configuration = ParseConfiguration()
     configuration.clock = ManualSandboxClock()
-    configuration.keys = Self.keys()
+    configuration.keys.applicationId = "app1"
+    configuration.keys.javascriptKey = "js1"
+    configuration.keys.clientKey = "client1"
+    configuration.keys.masterKey = "master1"
     configuration.isSeeded = false
     let server = try await ParseServer.start(configuration)
-    try await body(ParseClient(port: server.port, keys: server.keys))
+    let client = ParseClient(port: server.port, keys: server.keys)
+    var names: [String: String] = [:]
+    for fixture in fixtures {
+      guard let answer = try? await client.exchange(fixture.bytes(names)) else {
+        Issue.record("\(file), \(fixture.name): no answer")
+        continue
+      }
+      let isExpected = answer.status == fixture.status && fixture.isAnswered(by: answer, &names)
+      #expect(isExpected, "\(file), \(fixture.name): \(answer.status) \(answer.text)")
+    }
     await server.stop()
   }
+}
 
-  @Test func javaScript_createFindUpdateDeleteBatchLoginUpload() async throws {
-    try await withFixtures { client in
-      func js(_ path: String, _ body: String) async throws -> ParseClient.Answer {
-        let tail = #""_ApplicationId":"app1","_JavaScriptKey":"js1","_ClientVersion":"js5.3.0","_InstallationId":"i-1"}"#
-        return try await client.exchange(
-          request(["POST /parse\(path) HTTP/1.1", "Host: localhost:1337", "Content-Type: text/plain"], body + tail))
-      }
-      let made = try await js("/classes/Book", #"{"title":"Dune","publishingYear":1965,"#)
-      #expect(made.status == 201 && made.json["createdAt"] == "2026-03-02T09:00:00.000Z" && made.json["updatedAt"] == nil)
-      #expect(made.header("location") == "http://localhost:1337/parse/classes/Book/\(made.id)")
-      let found = try await js("/classes/Book", #"{"where":{"title":"Dune"},"limit":1,"_method":"GET","#)
-      #expect(found.results.map { $0["publishingYear"] } == [1965])
-      let updated = try await js("/classes/Book/\(made.id)", #"{"o":{"a":1},"title":"Dune (1965)","_method":"PUT","#)
-      #expect(updated.json["updatedAt"] == "2026-03-02T09:00:00.001Z")
-      let part = try await js("/classes/Book/\(made.id)", #"{"o.a":{"__op":"Increment","amount":8},"_method":"PUT","#)
-      #expect(part.json["o"] == ["a": 9])
-      let batch = try await js(
-        "/batch",
-        #"{"requests":[{"method":"POST","body":{"name":"Ana"},"path":"/parse/classes/Author"},"#
-          + #"{"method":"DELETE","body":{},"path":"/parse/classes/Book/x9"}],"transaction":false,"#)
-      #expect(batch.items.first?["success"]?["objectId"] != nil)
-      #expect(batch.items.last == ["error": ["code": 101, "error": "Object not found."]])
-      #expect(try await js("/classes/Book/\(made.id)", #"{"_method":"DELETE","#).text == "{}")
-      let user = try await js("/users", #"{"username":"u","password":"p","#)
-      #expect(user.status == 201 && user.json["sessionToken"]?.stringValue?.hasPrefix("r:") == true)
-      let login = try await js("/login", #"{"username":"u","password":"p","_method":"GET","#)
-      #expect(login.status == 200 && login.json["username"] == "u" && login.json["sessionToken"] != user.json["sessionToken"])
-      let upload = try await js(
-        "/files/note.txt",
-        #"{"base64":"aGVsbG8=","_ContentType":"text/plain","fileData":{"metadata":{},"tags":{}},"#)
-      #expect(upload.status == 201 && upload.json["name"]?.stringValue?.hasSuffix("_note.txt") == true)
-      let path = try #require(upload.json["url"]?.stringValue?.dropFirst("http://localhost:1337".count))
-      let file = try await client.send("GET", String(path))
-      #expect(file.text == "hello" && file.header("content-type") == "text/plain")
+/// One request of a file and what it must be answered.
+private struct Fixture {
+  let name: String
+  let request: Substring, answer: String
+  let status: Int
+
+  static func all(in file: String) throws -> [Fixture] {
+    let folder = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
+    let text = try String(contentsOf: folder.appendingPathComponent("Fixtures/\(file)"), encoding: .utf8)
+    return try text.components(separatedBy: "\n=== ").dropFirst().map { block in
+      let name = block.prefix { $0 != "\n" }
+      let end = try #require(block.range(of: "\n--- "), "\(name) has no answer")
+      let line = block[end.upperBound...].prefix { $0 != "\n" }
+      return Fixture(
+        name: String(name), request: block[name.endIndex..<end.lowerBound].dropFirst(), answer: String(line.dropFirst(4)),
+        status: try #require(Int(line.prefix(3)), "\(name) has no status"))
     }
   }
 
-  @Test func swift_createFindUpdateBatchSignUpHealth() async throws {
-    try await withFixtures { client in
-      func swift(_ method: String, _ path: String, _ body: String? = nil, token: String? = nil) async throws -> ParseClient.Answer
-      {
-        var head = [
-          "\(method) /parse\(path) HTTP/1.1", "Host: localhost:1337", "X-Parse-Application-Id: app1",
-          "X-Parse-Client-Key: client1", "X-Parse-Installation-Id: 5c8d", "X-Parse-Client-Version: swift6.1.0",
-          "X-Parse-Request-Id: 00000000-0000-4000-8000-000000000001", "Content-Type: application/json",
-        ]
-        if let token { head.append("X-Parse-Session-Token: \(token)") }
-        return try await client.exchange(request(head, body ?? ""))
+  /// With what was remembered in the place of the names.
+  func bytes(_ names: [String: String]) -> [UInt8] {
+    var text = String(request)
+    for (name, value) in names { text = text.replacing(name, with: value) }
+    let parts = (text + "\n").split(separator: "\n\n", maxSplits: 1)
+    let head = parts[0].replacing("\n", with: "\r\n") + "\r\n\r\n"
+    return Array((head + (parts.count > 1 ? String(parts[1].dropLast()) : "")).utf8)
+  }
+
+  func isAnswered(by given: ParseClient.Answer, _ names: inout [String: String]) -> Bool {
+    guard let wanted = try? JSONValue(parsing: Array(answer.utf8)) else { return given.text == answer }
+    return Self.matches(given.json, wanted, &names)
+  }
+
+  private static func matches(_ given: JSONValue, _ wanted: JSONValue, _ names: inout [String: String]) -> Bool {
+    switch wanted {
+    case "*": return given.stringValue?.isEmpty == false
+    case "{}": return given.objectValue != nil
+    case .string(let name) where name.hasPrefix("<"):
+      guard let text = given.stringValue, text.utf8.count == name.utf8.count else { return false }
+      return names.updateValue(text, forKey: name).map { $0 == text } ?? true
+    case .array(let items):
+      guard let list = given.arrayValue, list.count == items.count else { return false }
+      for (one, item) in zip(list, items) where !matches(one, item, &names) { return false }
+      return true
+    case .object(let members):
+      guard let object = given.objectValue, object.count == members.count else { return false }
+      for (key, member) in members {
+        guard let found = object[names[key] ?? key], matches(found, member, &names) else { return false }
       }
-      let isbn = try await swift("POST", "/classes/ISBN", #"{"value":"978"}"#)
-      let made = try await swift(
-        "POST", "/classes/Book",
-        #"{"isbn":{"__type":"Pointer","className":"ISBN","objectId":"\#(isbn.id)"},"title":"Dune","city":"Oslo"}"#)
-      #expect(made.status == 201, "the request id is not looked at")
-      let found = try await swift(
-        "GET",
-        "/classes/Book?include=%5B%22isbn%22%5D&limit=100&order=%5B%22city%22,%22-title%22%5D&skip=0&where=%7B%22city%22:"
-          + "%7B%22$eq%22:%22Oslo%22%7D%7D&count=true")
-      #expect(found.results.map { $0["isbn"]?["value"] } == ["978"] && found.json["count"] == 1)
-      #expect(try await swift("PUT", "/classes/Book/\(made.id)", #"{"title":"D"}"#).json["updatedAt"] != nil)
-      let batch = try await swift(
-        "POST", "/batch",
-        #"{"requests":[{"body":{"name":"Ana"},"method":"POST","path":"\/parse\/classes\/Author"},"#
-          + #"{"method":"DELETE","path":"\/parse\/classes\/Book\/\#(made.id)"}],"transaction":false}"#)
-      #expect(batch.items.count == 2 && batch.items[1] == ["success": [:]])
-      let user = try await swift("POST", "/users", #"{"username":"u","password":"p"}"#)
-      #expect(user.status == 201)
-      let token = user.json["sessionToken"]?.stringValue
-      #expect(try await swift("GET", "/users/me", token: token).json["username"] == "u")
-      #expect(try await swift("POST", "/health").text == #"{"status":"ok"}"#)
+      return true
+    default: return given == wanted
     }
   }
 }

@@ -228,6 +228,25 @@ import Testing
     }
   }
 
+  @Test func dottedOperations_onCreateAndAtAnyDepth() async throws {
+    try await withParse { _, client, _ in
+      let id = try await client.create(
+        "A",
+        [
+          "o.a.b": ["__op": "Increment", "amount": 2], "o.l": ["__op": "Add", "objects": ["x"]], "o.gone": ["__op": "Delete"],
+        ])
+      let path = "/classes/A/\(id)"
+      #expect(try await client.get(path).json["o"] == ["a": ["b": 2], "l": ["x"]])
+      let told = try await client.put(
+        path, ["o.a.b": ["__op": "Increment", "amount": 3], "o.a.c.d": ["__op": "Increment", "amount": 1], "o.plain": true])
+      #expect(told.json["o"] == ["a": ["b": 5, "c": ["d": 1]]], "only what operations made is told")
+      #expect(try await client.put(path, ["o.a.c.d": ["__op": "Delete"]]).json["o"] == nil)
+      #expect(try await client.get(path).json["o"] == ["a": ["b": 5, "c": [:]], "l": ["x"], "plain": true])
+      let wrong = try await client.post("/classes/A", ["o": "text"])
+      #expect(wrong.error == "schema mismatch for A.o; expected Object but got String")
+    }
+  }
+
   @Test func dottedKeys_inQueries() async throws {
     try await withParse { _, client, _ in
       for n in [2, 1, 3] { try await client.create("A", ["o": ["n": .integer(Int64(n)), "x": "y"], "s": "t"]) }

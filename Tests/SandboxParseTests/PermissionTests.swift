@@ -111,6 +111,43 @@ import Testing
     }
   }
 
+  @Test func schemas_defaultsAndRequiredColumns_areKept() async throws {
+    try await withParse { _, client, _ in
+      let fields: JSONValue = [
+        "label": ["type": "String", "required": true], "places": ["type": "Number", "defaultValue": 4, "required": true],
+      ]
+      let made = try await client.master.post("/schemas/Shelf", ["fields": fields])
+      #expect(made.json["fields"]?["label"] == ["type": "String", "required": true])
+      #expect(made.json["fields"]?["places"] == ["type": "Number", "required": true, "defaultValue": 4])
+      let shelf = try await client.post("/classes/Shelf", ["label": "a"])
+      #expect(shelf.status == 201 && shelf.json["places"] == 4 && shelf.json["label"] == nil, "the default is told")
+      let path = "/classes/Shelf/\(shelf.id)"
+      #expect(try await client.get(path).json["places"] == 4)
+      #expect(try await client.post("/classes/Shelf", ["label": "b", "places": 9]).json["places"] == nil)
+      for body in [[:], ["label": .null], ["label": ""], ["label": ["__op": "Delete"]]] as [JSONValue] {
+        let refused = try await client.post("/classes/Shelf", body)
+        #expect(refused.status == 400 && refused.code == 142 && refused.error == "label is required", "\(body.text)")
+      }
+      #expect(try await client.put(path, ["label": ["__op": "Delete"]]).code == 142)
+      #expect(try await client.put(path, ["places": 5]).status == 200, "what is not named stays")
+      let wrong = try await client.master.put("/schemas/Shelf", ["fields": ["n": ["type": "Number", "defaultValue": "x"]]])
+      #expect(wrong.code == 111 && wrong.error == "schema mismatch for Shelf.n default value; expected Number but got String")
+      let loose: JSONValue = ["label": ["type": "String", "required": false]]
+      #expect(try await client.master.put("/schemas/Shelf", ["fields": loose]).json["fields"]?["label"] == ["type": "String"])
+      #expect(try await client.post("/classes/Shelf", [:]).status == 201)
+    }
+  }
+
+  @Test func jobsAndAggregates_needTheMasterKey() async throws {
+    try await withParse { _, client, _ async throws in
+      for answer in [
+        try await client.post("/jobs/nightly", [:]), try await client.get("/jobs"), try await client.get("/aggregate/A"),
+      ] {
+        #expect(answer.status == 403 && answer.text == #"{"error":"unauthorized: master key is required"}"#)
+      }
+    }
+  }
+
   @Test func configInfoAndFunctions() async throws {
     try await withParse { _, client, _ in
       #expect(try await client.get("/config").text == #"{"params":{}}"#)
@@ -156,6 +193,23 @@ import Testing
       #expect(deleted.status == 200 && deleted.body.isEmpty)
       server.settings.enableForPublic = false
       #expect(try await upload("a.txt", "text/plain").code == 130)
+    }
+  }
+
+  @Test func files_asBase64_areStoredDecodedWithTheirType() async throws {
+    try await withParse { server, client, _ in
+      let more: JSONValue = ["metadata": [:], "tags": [:]]
+      let made = try await client.sdk(
+        "/files/pixel.bin", ["base64": "AAH/gA==", "_ContentType": "image/x-pixel", "fileData": more])
+      #expect(made.status == 201, "\(made.text)")
+      let path = try #require(made.json["url"]?.stringValue?.dropFirst(server.url.count))
+      let read = try await client.send("GET", String(path))
+      #expect(read.body == [0, 1, 255, 128] && read.header("content-type") == "image/x-pixel")
+      let keys = [("X-Parse-Application-Id", client.keys.applicationId), ("X-Parse-REST-API-Key", client.keys.restAPIKey)]
+      let text = Array(#"{"base64":"aGk="}"#.utf8)
+      let plain = try await client.send("POST", "/parse/files/a.json", keys + [("Content-Type", "application/json")], text)
+      let stored = try #require(plain.json["url"]?.stringValue?.dropFirst(server.url.count))
+      #expect(try await client.send("GET", String(stored)).body == text, "with keys in the headers the body is the file")
     }
   }
 }

@@ -99,6 +99,19 @@ import Testing
     }
   }
 
+  @Test func all_withBeginnings_matchesAnElementEach() async throws {
+    try await withParse { _, client, _ in
+      try await client.create("Row", ["name": "a", "tags": ["red", "round"]])
+      try await client.create("Row", ["name": "b", "tags": ["red", "flat"]])
+      let red: JSONValue = ["$regex": #"^\Qre\E"#], round: JSONValue = ["$regex": #"^\Qrou\E"#]
+      #expect(try await client.find("Row", where: ["tags": ["$all": [red]]]).column("name") == ["a", "b"])
+      #expect(try await client.find("Row", where: ["tags": ["$all": [red, round]]]).column("name") == ["a"])
+      #expect(try await client.find("Row", where: ["tags": ["$all": [["$regex": #"^\Qe\E"#]]]]).results.isEmpty)
+      let mixed = try await client.find("Row", where: ["tags": ["$all": [red, "round"]]])
+      #expect(mixed.code == 107 && mixed.error?.hasPrefix("All $all values must be of regex type or none: ") == true)
+    }
+  }
+
   // MARK: Parameters
 
   @Test func unknownParameters_are102() async throws {

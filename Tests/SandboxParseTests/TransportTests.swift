@@ -74,6 +74,28 @@ import Testing
     }
   }
 
+  @Test func crossOriginHeaders_standOnEveryAnswer() async throws {
+    try await withParse { server, client, _ in
+      let id = try await client.create("A", [:])
+      let file = try await client.sdk("/files/a.txt", ["base64": "aGk=", "_ContentType": "text/plain"])
+      let path = try #require(file.json["url"]?.stringValue?.dropFirst(server.url.count))
+      try server.faults.add(Fault("serverError"), path: "/parse/classes/Down")
+      for answer in [
+        try await client.get("/classes/A"), try await client.get("/classes/A/none"), try await client.delete("/classes/A/\(id)"),
+        try await client.post("/batch", ["requests": []]), try await client.get("/health"), try await client.get("/nothing"),
+        try await client.send("GET", "/parse/classes/A"), try await client.send("GET", String(path)),
+        try await client.send("GET", "/parse/files/library/none"), try await client.get("/classes/Down"), file,
+        try await client.send("POST", "/parse/classes/A", [], Array("{".utf8)),
+      ] {
+        let seen = "\(answer.status) \(answer.text.prefix(80))"
+        #expect(answer.header("access-control-allow-origin") == "*", "\(seen)")
+        #expect(answer.header("access-control-allow-methods") == "GET,PUT,POST,DELETE,OPTIONS", "\(seen)")
+        #expect(answer.header("access-control-allow-headers")?.contains("X-Parse-Application-Id") == true, "\(seen)")
+        #expect(answer.header("access-control-expose-headers")?.isEmpty == false, "\(seen)")
+      }
+    }
+  }
+
   @Test func unknownRoutes_areHTMLWithKeysElse403() async throws {
     try await withParse { _, client, _ in
       let patch = try await client.json("PATCH", "/classes/A/x", [:])

@@ -5,6 +5,8 @@ struct ParseClass: Sendable {
   let name: String
   private(set) var columns: [(name: String, type: ColumnType)] = []
   private var types: [String: ColumnType] = [:]
+  /// Of the columns that have any.
+  private(set) var rules: [String: ColumnRule] = [:]
   var permissions = ClassPermissions()
   /// Removed ones leave a gap until there are many.
   private var rows: [ParseObject?] = []
@@ -28,10 +30,13 @@ struct ParseClass: Sendable {
     types[column] = type
   }
 
+  mutating func set(_ rule: ColumnRule, of column: String) { rules[column] = rule }
+
   /// Removes a column with what the objects have in it.
   mutating func drop(_ column: String) {
     columns.removeAll { $0.name == column }
     types[column] = nil
+    rules[column] = nil
     for place in rows.indices { rows[place]?.fields[column] = nil }
   }
 
@@ -71,8 +76,11 @@ struct ParseClass: Sendable {
 
   /// As `/schemas` has it.
   var json: JSONValue {
-    [
-      "className": .string(name), "fields": .object(JSONObject(columns.map { ($0.name, $0.type.json) })),
+    let fields = columns.map { column in
+      (column.name, JSONValue.object(rules[column.name]?.added(to: column.type.json) ?? column.type.json.objectValue ?? [:]))
+    }
+    return [
+      "className": .string(name), "fields": .object(JSONObject(fields)),
       "classLevelPermissions": .object(permissions.json), "indexes": ["_id_": ["_id": 1]],
     ]
   }

@@ -60,6 +60,8 @@ struct ParseState: Sendable {
 
   mutating func set(_ permissions: ClassPermissions, of className: String) { classes[className]?.permissions = permissions }
 
+  mutating func set(_ rule: ColumnRule, of column: String, in className: String) { classes[className]?.set(rule, of: column) }
+
   mutating func drop(_ column: String, of className: String) {
     classes[className]?.drop(column)
     relations.drop(.init(className: className, name: column))

@@ -43,6 +43,8 @@ enum Test {
   case isIn(Set<String>)
   case isNotIn(Set<String>)
   case holdsAll([JSONValue])
+  /// For each of these an element that it matches.
+  case matchesAll([TextPattern])
   case isContained(Set<String>)
   case exists(Bool)
   case pattern(TextPattern)
@@ -60,6 +62,8 @@ enum Test {
     case .isIn(let keys): Self.isAmong(value, keys)
     case .isNotIn(let keys): !Self.isAmong(value, keys)
     case .holdsAll(let wanted): !wanted.isEmpty && wanted.allSatisfy { Self.isEqual(value, $0) }
+    case .matchesAll(let patterns):
+      patterns.allSatisfy { pattern in Self.one(of: value) { $0.stringValue.map(pattern.matches) ?? false } }
     case .isContained(let keys): (value?.arrayValue ?? []).allSatisfy { keys.contains(Values.key($0)) }
     case .exists(let isThere): (value != nil) == isThere
     case .pattern(let pattern): Self.one(of: value) { $0.stringValue.map(pattern.matches) ?? false }

@@ -111,7 +111,7 @@ struct ConditionReader {
     case "$gt", "$gte": return .greater(try operand(value), orEqual: name == "$gte")
     case "$in": return .isIn(try keys(value, "bad $in value"))
     case "$nin": return .isNotIn(try keys(value, "bad $nin value"))
-    case "$all": return .holdsAll(try operands(value, "bad $all value"))
+    case "$all": return try all(value)
     case "$containedBy": return .isContained(try keys(value, "bad $containedBy: should be an array"))
     case "$exists":
       guard let flag = value.boolValue else { throw ParseError(.invalidJSON, "bad $exists value") }
@@ -130,6 +130,21 @@ struct ConditionReader {
       return name == "$select" ? .isIn(keys) : .isNotIn(keys)
     default: return try GeoReader(given: given).test(name, value)
     }
+  }
+
+  /// Values, or texts that elements begin with: `{"$regex":"^\\Qa\\E"}`. They do not mix.
+  private func all(_ value: JSONValue) throws(ParseError) -> Test {
+    guard let list = value.arrayValue, list.contains(where: { $0["$regex"] != nil }) else {
+      return .holdsAll(try operands(value, "bad $all value"))
+    }
+    var patterns: [TextPattern] = []
+    for item in list {
+      guard let text = item["$regex"]?.stringValue, text.hasPrefix("^\\Q"), text.hasSuffix("\\E") else {
+        throw ParseError(.invalidJSON, "All $all values must be of regex type or none: \(value.text)")
+      }
+      patterns.append(try TextPattern(text, options: ""))
+    }
+    return .matchesAll(patterns)
   }
 
   private func options(_ value: JSONValue?) throws(ParseError) -> String {

@@ -31,8 +31,8 @@ enum AdminRoutes {
     table.add("POST", "/functions/:name") { call, _ in
       throw ParseError(.scriptFailed, "Invalid function: \"\(call.parameter("name"))\"")
     }
-    for path in ["/aggregate/:className", "/jobs"] {
-      table.add("GET", path) { call, _ in
+    for (method, path) in [("GET", "/aggregate/:className"), ("GET", "/jobs"), ("POST", "/jobs"), ("POST", "/jobs/:name")] {
+      table.add(method, path) { call, _ in
         try call.caller.requireMaster()
         var answer = ParseAnswer(.null)
         answer.reply = .noRoute(call.method, call.path)

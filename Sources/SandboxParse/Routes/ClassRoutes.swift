@@ -36,9 +36,11 @@ enum ClassRoutes {
     let outcome = try writer.create(call.body, &state) { object, state throws(ParseError) in
       try check(object, className, state)
     }
-    return ParseAnswer(
-      ["objectId": .string(outcome.object.id), "createdAt": ParseTime.json(outcome.object.createdAt)], status: 201,
-      location: "\(home(className))/\(outcome.object.id)")
+    var answer: JSONObject = [
+      "objectId": .string(outcome.object.id), "createdAt": ParseTime.json(outcome.object.createdAt),
+    ]
+    for (name, value) in outcome.told { answer[name] = value }
+    return ParseAnswer(.object(answer), status: 201, location: "\(home(className))/\(outcome.object.id)")
   }
 
   private static func home(_ className: String) -> String {

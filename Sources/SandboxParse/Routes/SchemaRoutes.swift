@@ -54,31 +54,37 @@ enum SchemaRoutes {
     return try change(known, call, &state)
   }
 
-  /// What a body asks to be added; nil as the type: to be removed.
-  private static func fields(_ call: ParseCall, _ known: ParseClass) throws(ParseError) -> [(name: String, type: ColumnType?)] {
-    var changes: [(name: String, type: ColumnType?)] = []
+  /// A column to add, or to change in what is said beside its type; to be removed when it has no type.
+  private typealias Change = (name: String, type: ColumnType?, rule: ColumnRule?)
+
+  private static func fields(_ call: ParseCall, _ known: ParseClass) throws(ParseError) -> [Change] {
+    var changes: [Change] = []
     for (name, value) in call.body["fields"]?.objectValue ?? [:] {
       if value["__op"] == "Delete" {
         guard known.type(of: name) != nil else {
           throw ParseError(.invalidSchemaOperation, "Field \(name) does not exist, cannot delete.")
         }
         try checkName(name, known)
-        changes.append((name, nil))
+        changes.append((name, nil, nil))
         continue
       }
       let type = try ColumnType(schema: value)
+      let rule = try ColumnRule(schema: value, type, "\(known.name).\(name)")
       // A schema that was read and sent back names the columns that are there.
-      if known.type(of: name) == type { continue }
+      if known.type(of: name) == type {
+        if rule != nil, !Names.serverColumns.contains(name) { changes.append((name, type, rule)) }
+        continue
+      }
       guard known.type(of: name) == nil else {
         throw ParseError(.invalidSchemaOperation, "Field \(name) exists, cannot update.")
       }
       try checkName(name, known)
-      changes.append((name, type))
+      changes.append((name, type, rule))
     }
     let removed = Set(changes.filter { $0.type == nil }.map(\.name))
     let points =
       known.columns.filter { $0.type == .geoPoint && !removed.contains($0.name) }.map(\.name)
-      + changes.filter { $0.type == .geoPoint }.map(\.name)
+      + changes.filter { $0.type == .geoPoint && known.type(of: $0.name) == nil }.map(\.name)
     if points.count > 1 {
       throw ParseError(
         .incorrectType,
@@ -102,6 +108,7 @@ enum SchemaRoutes {
     if let permissions { state.set(permissions, of: name) }
     for change in changes {
       if let type = change.type { state.add(change.name, type, to: name) } else { state.drop(change.name, of: name) }
+      if let rule = change.rule { state.set(rule, of: change.name, in: name) }
     }
     return ParseAnswer(state.classes[name]?.json ?? [:])
   }

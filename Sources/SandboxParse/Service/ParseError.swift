@@ -45,6 +45,7 @@ struct ParseError: Error, Equatable {
     case immutableField = 136
     case duplicateValue = 137
     case scriptFailed = 141
+    case validationError = 142
     case fileDeleteError = 153
     case duplicateRequest = 159
     case usernameMissing = 200

@@ -73,6 +73,7 @@ struct ObjectWriter {
     var body = body
     body["objectId"] = nil
     if state.classes[className] != nil { _ = try Visibility(state: state, caller: caller).check("create", className) }
+    let defaults = if let known = state.classes[className] { try ColumnRule.fill(&body, of: known) } else { JSONObject() }
     let rows = try operations(body, state, "create")
     let stamp = call.stamp(&state)
     var object = ParseObject(id: id, createdAt: stamp, updatedAt: stamp, fields: [:])
@@ -84,7 +85,7 @@ struct ObjectWriter {
     addColumns(rows, &state)
     relate(rows, object.id, &state)
     state.put(object, in: className)
-    return Outcome(object: object)
+    return Outcome(object: object, told: defaults)
   }
 
   private func newId(_ body: JSONObject, _ state: inout ParseState) throws(ParseError) -> String {
@@ -118,6 +119,9 @@ struct ObjectWriter {
     var body = body
     body["objectId"] = nil
     var object = try writable(id, "update", state)
+    if let rules = state.classes[className]?.rules {
+      for (name, value) in body { try rules[name]?.check(value, name) }
+    }
     let rows = try operations(body, state, "update")
     if let access = body["ACL"].map(AccessList.init), access != nil { object.access = access }
     if body["ACL"]?["__op"] == "Delete" { object.access = nil }

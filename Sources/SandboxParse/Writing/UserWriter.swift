@@ -23,7 +23,7 @@ struct UserWriter {
     body["password"] = nil
     try checkEmail(body["email"])
     let isPrivate = call.settings.enforcePrivateUsers
-    let created = try writer.create(body, &state) { object, state throws(ParseError) in
+    let outcome = try writer.create(body, &state) { object, state throws(ParseError) in
       try Self.checkUnique(object, state)
       var access = object.access
       if access == nil {
@@ -32,7 +32,8 @@ struct UserWriter {
       }
       access?.grant(object.id, read: true, write: true)
       object.access = access
-    }.object
+    }
+    let created = outcome.object
     if let password { state.passwords[created.id] = password }
     let session = Sessions(call: call).begin(
       created.id, "signup", provider: accounts?.keys.first ?? "password", &state)
@@ -40,6 +41,7 @@ struct UserWriter {
       "objectId": .string(created.id), "createdAt": ParseTime.json(created.createdAt),
       "sessionToken": session.fields["sessionToken"] ?? .null,
     ]
+    for (name, value) in outcome.told { answer[name] = value }
     if given["username"] == nil { answer["username"] = created.fields["username"] }
     return ParseAnswer(.object(answer), status: 201, location: "/users/\(created.id)")
   }

@@ -1,0 +1,50 @@
+import JSON
+
+/// What a schema says of a column beside its type.
+struct ColumnRule: Sendable {
+  let isRequired: Bool
+  /// What new objects get that do not bring a value.
+  let defaultValue: JSONValue?
+
+  /// Reads a field of a schema; nil when it says nothing but the type.
+  /// - Throws: ``ParseError`` 111 for a default of another type.
+  init?(schema value: JSONValue, _ type: ColumnType, _ name: String) throws(ParseError) {
+    guard value["required"] != nil || value["defaultValue"] != nil else { return nil }
+    isRequired = value["required"] == true
+    defaultValue = value["defaultValue"].flatMap { $0.isNull ? nil : $0 }
+    guard let defaultValue, let found = try ColumnType.of(defaultValue), found != type else { return }
+    throw ParseError(
+      .incorrectType, "schema mismatch for \(name) default value; expected \(type.text) but got \(found.text)")
+  }
+
+  func added(to schema: JSONValue) -> JSONObject {
+    var object = schema.objectValue ?? [:]
+    if isRequired { object["required"] = true }
+    object["defaultValue"] = defaultValue
+    return object
+  }
+
+  /// Fills the body of a new object.
+  /// - Returns: The defaults that were taken, for the answer.
+  /// - Throws: ``ParseError`` 142 for a required column without a value.
+  static func fill(_ body: inout JSONObject, of known: ParseClass) throws(ParseError) -> JSONObject {
+    var taken = JSONObject()
+    for (name, _) in known.columns {
+      guard let rule = known.rules[name] else { continue }
+      let isMissing = body[name] == nil || body[name]?["__op"] == "Delete"
+      if isMissing, let value = rule.defaultValue {
+        body[name] = value
+        taken[name] = value
+      } else {
+        try rule.check(body[name], name)
+      }
+    }
+    return taken
+  }
+
+  /// - Throws: ``ParseError`` 142 for a column that is required and not given.
+  func check(_ value: JSONValue?, _ name: String) throws(ParseError) {
+    guard isRequired, value == nil || value == .null || value == "" || value?["__op"] == "Delete" else { return }
+    throw ParseError(.validationError, "\(name) is required")
+  }
+}
