@@ -50,7 +50,10 @@ extension StoreTransaction {
     case .patch(let members, let keys): _ = try patch(sent.entryId, in: soup, setting: members, removing: keys)
     }
     if outcome == .succeeded, let sentFields, let entry, entry.version != sent.version {
-      try raiseBase(of: sent, in: soup, by: sentFields(), result.id.map { [fields.id: .string($0)] } ?? [:])
+      var known = sentFields()
+      // The date stays that of the entry: a base with another one would be that of another copy.
+      for (key, value) in result.record ?? [:] where key != fields.modificationDate { known[key] = value }
+      try raiseBase(of: sent, in: soup, by: known, result.id.map { [fields.id: .string($0)] } ?? [:])
     }
     guard outcome == .succeeded, sent.action == .create || sent.action == .upsert else { return }
     if let syncId { try noteMaker(syncId, of: sent.entryId, in: soup) }

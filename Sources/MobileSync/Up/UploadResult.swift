@@ -11,6 +11,13 @@ package struct UploadResult: Sendable, Equatable {
   /// The time stamp that the record got, ms since 1970 UTC, where the answer says it.
   package var stamp: Int64?
 
+  /// First-level members that the record has after it, as far as the answer says.
+  package var record: JSONObject?
+  /// Members of the entry that are not true any more, such as a date that the server did not tell anew.
+  package var outdated: [String] = []
+  /// The server has taken a create and says neither yes nor no: it is looked for in the next run.
+  package var isPending = false
+
   private let says: Says
 
   /// What an answer says about the record, beside whether it was accepted.
