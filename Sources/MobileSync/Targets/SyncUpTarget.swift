@@ -134,6 +134,11 @@ package struct UploadContext: Sendable {
     }
   }
 
+  /// The id that a record of another soup got from its server; nil while it has none.
+  package func assignedId(for localId: String, in soup: String) async throws -> String? {
+    try await place?.store.read { try $0.soupExists(soup) ? $0.assignedId(for: localId, in: soup) : nil }
+  }
+
   /// Calls a function of a script and waits for it.
   /// - Throws: ``SyncError`` `.customTarget`.
   package func call(

@@ -172,6 +172,14 @@ struct RecordExchange: Sendable {
 
   /// The item as the soup is to have it: without what is omitted, with what is mapped, its id as text.
   func members(_ item: JSONObject, _ row: UploadRow) throws -> JSONObject {
+    try RecordShape.members(of: item, target)
+  }
+}
+
+/// Makes of a single record what the list's items become.
+enum RecordShape {
+  /// Without what is omitted, with what is mapped, the id as text.
+  static func members(of item: JSONObject, _ target: RestTarget) throws -> JSONObject {
     var item = item
     let keys = target.items.idField.memberNames ?? []
     if let id = target.items.idField.value(in: .object(item))?.idText { item.set(.string(id), at: keys) }

@@ -81,12 +81,57 @@ struct RestSyncUpTarget: SyncUpTarget {
     var results: [UploadResult] = []
     for upload in group.uploads {
       let entryId = batch.entryIds[upload.index]
+      let entry: JSONObject
+      switch try await withParents(batch.entry(upload.index), upload.action, context) {
+      case .sent(let found): entry = found
+      case .waits(let result):
+        results.append(result)
+        continue
+      }
       let row = UploadRow(
-        batch.entry(upload.index), base: bases[entryId], key: context.createKeys[entryId], isCreate: upload.action == .create,
+        entry, base: bases[entryId], key: context.createKeys[entryId], isCreate: upload.action == .create,
         target)
-      results.append(try await RecordUpload(exchange: exchange, memory: memory, row: row).send(upload.action))
+      var result = try await RecordUpload(exchange: exchange, memory: memory, row: row).send(upload.action)
+      result.keepsLocalId = upload.action == .create
+      if result.isSuccess, upload.action != .delete { addParents(of: entry, to: &result) }
+      results.append(result)
     }
     return results
+  }
+
+  // MARK: Parents
+
+  private enum Parents {
+    case sent(JSONObject)
+    /// A parent has no id yet.
+    case waits(UploadResult)
+  }
+
+  /// The entry with the ids that the server gave to records it names.
+  private func withParents(_ given: JSONObject, _ action: UploadAction, _ context: UploadContext) async throws -> Parents {
+    var entry = given
+    guard action != .delete else { return .sent(entry) }
+    for dependency in up.dependencies {
+      guard let local = dependency.path.value(in: .object(entry))?.stringValue, local.hasPrefix(LocalField.localIdPrefix)
+      else { continue }
+      guard let id = try await context.assignedId(for: local, in: dependency.soup) else {
+        let message =
+          "'\(dependency.path.text)' names '\(local)' of the soup '\(dependency.soup)', which has not been created yet"
+        let error = RefusalDetails.failure(message, code: "WAITS_FOR_PARENT", at: context.configuration.now())
+        return .waits(UploadResult(isSuccess: false, error: .object(error), says: []))
+      }
+      entry.set(.string(id), at: dependency.path.memberNames ?? [])
+    }
+    return .sent(entry)
+  }
+
+  private func addParents(of entry: JSONObject, to result: inout UploadResult) {
+    for dependency in up.dependencies {
+      guard let name = dependency.path.firstMember, result.record?[name] == nil, let value = entry[name] else { continue }
+      var record = result.record ?? [:]
+      record[name] = value
+      result.record = record
+    }
   }
 
   // MARK: Comparing

@@ -195,4 +195,25 @@ struct UploadWireTests {
       #expect(try bench.entry(1)?["__local__"] == false)
     }
   }
+
+  /// The child names its parent by a local id: it waits, and goes with the id that the server gave.
+  @Test func child_ofAParentWithoutId_waitsAndIsSentWithTheNewId() async throws {
+    try await CollectionBench.with { bench async throws in
+      try bench.store.registerSoup("parents", indexSpecs: CollectionBench.specs)
+      let parent: JSONObject = ["id": "local_9", "name": "parent", "__local__": true, "__locally_created__": true]
+      try bench.store.upsert(JSONValue.array([.object(parent)]).text, into: "parents")
+      try bench.make("local_1", ["name": "child", "parent": "local_9"])
+      let up: JSONObject = ["dependsOn": ["parent": "parents"], "create": ["url": "/items", "fields": ["name", "parent"]]]
+      #expect(try await bench.up(up).counts.failed == 1)
+      #expect(bench.server.with { $0.rows.isEmpty })
+      #expect(try bench.lastError(bench.record("local_1"))["code"] == "WAITS_FOR_PARENT")
+      let parents = try await bench.manager.syncUp(
+        target: CollectionBench.upTarget(), options: ["mergeMode": "OVERWRITE"], soupName: "parents", syncName: "parents")
+      #expect(parents.counts.succeeded == 1)
+      #expect(try await bench.upAgain().counts.succeeded == 1)
+      #expect(bench.server.row("1001")?["parent"] == "1000")
+      let child = try bench.record("1001")
+      #expect(child?["parent"] == "1000" && child?["__local__"] == false && child?["__last_error__"] == nil)
+    }
+  }
 }
