@@ -9,26 +9,26 @@ extension JSONWalker {
     let start = p - base
     let kind: ValueKind
     switch p.pointee {
-    case 0x22:
+    case UInt8(ascii: "\""):
       p += 1
       let escaped = try skipString()
       return (escaped ? .escapedString : .plainString, start + 1, p - base - start - 2)
-    case 0x7b:
+    case UInt8(ascii: "{"):
       try skipContainer(depth: depth)
       kind = .object
-    case 0x5b:
+    case UInt8(ascii: "["):
       try skipContainer(depth: depth)
       kind = .array
-    case 0x74:
+    case UInt8(ascii: "t"):
       try skipLiteral("true")
       kind = .true
-    case 0x66:
+    case UInt8(ascii: "f"):
       try skipLiteral("false")
       kind = .false
-    case 0x6e:
+    case UInt8(ascii: "n"):
       try skipLiteral("null")
       kind = .null
-    case 0x2d, 0x30...0x39:
+    case UInt8(ascii: "-"), UInt8(ascii: "0")...UInt8(ascii: "9"):
       try skipNumber()
       kind = .number
     default: throw failure("a value cannot start here")
@@ -40,7 +40,7 @@ extension JSONWalker {
   @usableFromInline
   mutating func skipContainer(depth: Int) throws(ScanError) {
     guard depth < depthLimit else { throw failure("nested deeper than \(depthLimit) levels") }
-    let isObject = p.pointee == 0x7b, close: UInt8 = isObject ? 0x7d : 0x5d
+    let isObject = p.pointee == UInt8(ascii: "{"), close: UInt8 = isObject ? UInt8(ascii: "}") : UInt8(ascii: "]")
     p += 1
     skipWhitespace()
     if p < end, p.pointee == close {
@@ -50,10 +50,10 @@ extension JSONWalker {
     while true {
       if isObject {
         skipWhitespace()
-        try expect(0x22, "a key is missing")
+        try expect(UInt8(ascii: "\""), "a key is missing")
         _ = try skipString()
         skipWhitespace()
-        try expect(0x3a, "':' is missing")
+        try expect(UInt8(ascii: ":"), "':' is missing")
       }
       _ = try skipValue(depth: depth + 1)
       skipWhitespace()
@@ -62,7 +62,7 @@ extension JSONWalker {
         p += 1
         return
       }
-      try expect(0x2c, "',' is missing")
+      try expect(UInt8(ascii: ","), "',' is missing")
     }
   }
 

@@ -43,9 +43,9 @@ public struct RecordScanner: Sendable {
     let wanted = Array(recordsKey.utf8), keys = envelopeKeys.map { Array($0.utf8) }
     var walker = JSONWalker(bytes), found = false
     walker.skipWhitespace()
-    try walker.expect(0x7b, "expected an object")
+    try walker.expect(UInt8(ascii: "{"), "expected an object")
     walker.skipWhitespace()
-    if walker.p < walker.end, walker.p.pointee == 0x7d {
+    if walker.p < walker.end, walker.p.pointee == UInt8(ascii: "}") {
       walker.p += 1
       try walker.expectEnd()
       return false
@@ -62,7 +62,7 @@ public struct RecordScanner: Sendable {
           envelope[i] = ScannedValue(kind: value.kind, start: value.start, count: value.count)
         }
       }
-      if try RecordScanner.atEnd(&walker, close: 0x7d) { break }
+      if try RecordScanner.atEnd(&walker, close: UInt8(ascii: "}")) { break }
     }
     try walker.expectEnd()
     hasLoneSurrogate = walker.hasLoneSurrogate
@@ -76,7 +76,7 @@ public struct RecordScanner: Sendable {
     var walker = JSONWalker(bytes)
     walker.depthLimit = depthLimit
     walker.skipWhitespace()
-    guard walker.p < walker.end, walker.p.pointee == 0x7b else { throw walker.failure("expected an object") }
+    guard walker.p < walker.end, walker.p.pointee == UInt8(ascii: "{") else { throw walker.failure("expected an object") }
     let tree = plan.tree
     defer { withExtendedLifetime(tree) {} }
     try scanRecord(&walker, tree.roots, tree.owned, fieldCount: plan.fieldCount, depth: 1)
@@ -109,9 +109,9 @@ public struct RecordScanner: Sendable {
   private mutating func scanRecords(
     _ walker: inout JSONWalker, depth: Int, takesEveryElement: Bool = false
   ) throws(ScanError) {
-    try walker.expect(0x5b, "expected an array of records")
+    try walker.expect(UInt8(ascii: "["), "expected an array of records")
     walker.skipWhitespace()
-    if walker.p < walker.end, walker.p.pointee == 0x5d {
+    if walker.p < walker.end, walker.p.pointee == UInt8(ascii: "]") {
       walker.p += 1
       return
     }
@@ -119,7 +119,7 @@ public struct RecordScanner: Sendable {
     defer { withExtendedLifetime(tree) {} }
     while true {
       walker.skipWhitespace()
-      if walker.p < walker.end, walker.p.pointee == 0x7b {
+      if walker.p < walker.end, walker.p.pointee == UInt8(ascii: "{") {
         try scanRecord(&walker, roots, owned, fieldCount: fieldCount, depth: depth + 2)
       } else {
         guard takesEveryElement else { throw walker.failure("expected a record") }
@@ -128,7 +128,7 @@ public struct RecordScanner: Sendable {
         records.append(
           ScannedRecord(start: value.start, count: value.count, hasOwnedKey: false, isEmpty: false, kind: value.kind))
       }
-      if try RecordScanner.atEnd(&walker, close: 0x5d) { return }
+      if try RecordScanner.atEnd(&walker, close: UInt8(ascii: "]")) { return }
     }
   }
 
@@ -151,7 +151,7 @@ public struct RecordScanner: Sendable {
   ) throws(ScanError) {
     walker.p += 1
     walker.skipWhitespace()
-    if walker.p < walker.end, walker.p.pointee == 0x7d {
+    if walker.p < walker.end, walker.p.pointee == UInt8(ascii: "}") {
       walker.p += 1
       return
     }
@@ -165,7 +165,7 @@ public struct RecordScanner: Sendable {
       } else {
         try scanMember(&walker, key, roots, from: wanted, first: first, depth: depth)
       }
-      if try RecordScanner.atEnd(&walker, close: 0x7d) { return }
+      if try RecordScanner.atEnd(&walker, close: UInt8(ascii: "}")) { return }
     }
   }
 
@@ -196,7 +196,7 @@ public struct RecordScanner: Sendable {
     walker.skipWhitespace()
     walker.p += 1
     walker.skipWhitespace()
-    if walker.p < walker.end, walker.p.pointee == 0x7d { return }
+    if walker.p < walker.end, walker.p.pointee == UInt8(ascii: "}") { return }
     while true {
       let key = try RecordScanner.key(&walker)
       let wanted = level.find(key)
@@ -205,7 +205,7 @@ public struct RecordScanner: Sendable {
       } else {
         try scanMember(&walker, key, level, from: wanted, first: first, depth: depth)
       }
-      if try RecordScanner.atEnd(&walker, close: 0x7d) { return }
+      if try RecordScanner.atEnd(&walker, close: UInt8(ascii: "}")) { return }
     }
   }
 
@@ -232,7 +232,7 @@ public struct RecordScanner: Sendable {
       walker.p += 1
       return true
     }
-    try walker.expect(0x2c, "',' is missing")
+    try walker.expect(UInt8(ascii: ","), "',' is missing")
     return false
   }
 }

@@ -1,7 +1,7 @@
 /// One try of one request, as it ended. Nothing secret in it: no query, no header, no body.
 public struct RestTrace: Sendable, Equatable {
   public let method: HTTPMethod
-  /// Without the query.
+  /// Without the query; of a named connection the whole URL.
   public let path: String
   /// nil when there was no answer.
   public let status: Int?

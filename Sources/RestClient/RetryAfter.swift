@@ -1,8 +1,10 @@
+import Support
+
 /// Reads `Retry-After`: a number of seconds, also with a fraction (Shopify sends `2.0`), or an HTTP date.
 enum RetryAfter {
   /// Seconds to wait, zero for a date that has passed; nil for anything unreadable.
   static func seconds(_ header: String, now: Double) -> Double? {
-    if let first = header.utf8.first, (0x30...0x39).contains(first), let seconds = Double(header), seconds.isFinite {
+    if let first = header.utf8.first, first.isASCIIDigit, let seconds = Double(header), seconds.isFinite {
       return seconds
     }
     guard let date = HTTPDate.secondsSince1970(header) else { return nil }

@@ -79,6 +79,7 @@ final class HostCore: Sendable {
     environment.log = log
     environment.isOffline = settings.isOffline
     environment.logger = logger
+    environment.observer = SyncTrafficObserver()
     connections = RestConnections(settings.connections(over: folder.connections), environment: environment)
     if settings.isOffline { connections.report(isOnline: false) }
     let connection = OrgConnection(

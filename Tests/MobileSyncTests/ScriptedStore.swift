@@ -22,7 +22,7 @@ final class ScriptedStore: Sendable {
     _ server: ScriptedServer, configuration: SyncConfiguration = SyncConfiguration()
   ) throws -> SyncManager {
     let session = Session(accessToken: "t", instanceURL: server.url, loginURL: server.url)
-    let client = SalesforceClient(session: session, policy: .never)
+    let client = SalesforceClient(session: session, policy: .never, observer: SyncTrafficObserver())
     let manager = try SyncManager(store: store, client: client, configuration: configuration)
     clients.withLock { $0.append((manager, client)) }
     return manager

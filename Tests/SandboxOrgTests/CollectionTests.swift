@@ -28,6 +28,26 @@ private let collection = "/services/data/v66.0/composite/sobjects"
     }
   }
 
+  /// The place is the one in the whole body, behind records and members that look alike.
+  @Test(arguments: [
+    (
+      #"{"records":[{"attributes":{"type":"Account"},"Name":"AnnualRevenue"},"# + "\n"
+        + #"{"AnnualRevenue":"abc","attributes":{"type":"Account"},"Name":"[{"}]}"#, 2, 18
+    ),
+    (
+      #"{"allOrNone":false, "records": [ {"attributes":{"type":"Account","AnnualRevenue":1},"Name":"B","AnnualRevenue": "x"} ]}"#,
+      1, 113
+    ),
+  ])
+  func create_valueOfAnotherType_saysWhereItStands(body: String, line: Int, column: Int) async throws {
+    try await withOrg { _, client in
+      let answer = try await client.json("POST", collection, body)
+      let errors = (answer.json.arrayValue ?? []).compactMap { $0["errors"]?.arrayValue?.first }
+      #expect(errors.map { $0["statusCode"] } == ["JSON_PARSER_ERROR"])
+      #expect(errors.first?["message"]?.stringValue?.hasSuffix(" at [line:\(line), column:\(column)]") == true, "\(errors)")
+    }
+  }
+
   @Test func create_allOrNone_rollsEverythingBack() async throws {
     try await withOrg { server, client in
       let body = #"{"allOrNone":true,"records":[{"attributes":{"type":"Account"},"Name":"A"},{"attributes":{"type":"Account"}}]}"#

@@ -26,6 +26,20 @@ private func children(_ name: String, _ records: [String]) -> String {
     }
   }
 
+  @Test func tree_valueOfAnotherType_saysWhereItStands() async throws {
+    try await withOrg { _, client in
+      let child = record("Account", "a2", #""Name":"A2","AnnualRevenue":"abc""#)
+      let root = record(
+        "Account", "a1", #""Name":"A1","# + children("ChildAccounts", [record("Account", "a3", #""Name":"A3""#), child]))
+      let answer = try await post(client, [record("Account", "b1", #""Name":"B1""#), root])
+      let message = answer.json["results"]?.arrayValue?.first?["errors"]?.arrayValue?.first?["message"]?.stringValue ?? ""
+      let sent = "{\"records\":[\(record("Account", "b1", #""Name":"B1""#)),\(root)]}"
+      let value = try #require(sent.firstRange(of: #""abc""#)?.lowerBound)
+      let column = sent.distance(from: sent.startIndex, to: value) + 1
+      #expect(message.hasSuffix(" at [line:1, column:\(column)]"), "\(message)")
+    }
+  }
+
   @Test func tree_nestedRecords_areLinkedAndListedByLevel() async throws {
     try await withOrg { server, client in
       let contacts = [record("Contact", "c1", #""LastName":"C1""#), record("contact", "c2", #""LastName":"C2""#)]

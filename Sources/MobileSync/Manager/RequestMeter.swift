@@ -12,51 +12,28 @@ final class RequestMeter: Sendable {
   }
 
   /// The meter of the run that the current task works for.
-  @TaskLocal static var current: RequestMeter?
+  @TaskLocal fileprivate static var current: RequestMeter?
 
   private let state = Mutex(Totals())
 
   var totals: Totals { state.withLock { $0 } }
 
-  func add(_ change: (inout Totals) -> Void) { state.withLock { change(&$0) } }
-}
+  func note(limitInfo: String) { state.withLock { $0.limitInfo = limitInfo } }
 
-extension FetchContext {
-  /// Counts an exchange that did not go through ``client``.
-  package func count(bytes: Int) {
-    RequestMeter.current?.add { totals in
-      totals.requests += 1
-      totals.bytes += bytes
+  /// Counts what `work` sends, in tasks it starts as well.
+  func counting(_ work: () async -> Void) async { await RequestMeter.$current.withValue(self, operation: work) }
+
+  fileprivate func note(_ trace: RestTrace) {
+    state.withLock { totals in
+      if trace.attempt > 1 { totals.retries += 1 } else { totals.requests += 1 }
+      totals.bytes += trace.bytesReceived
     }
   }
 }
 
-/// The client a run uses: passes everything on, counts it, and reads the server's clock off the answers.
-struct MeteredClient: RestClient {
-  let client: any RestClient
-  let service: any SyncService
-  let meter: RequestMeter
-  let clock: ServerClock
-
-  var apiVersion: String { client.apiVersion }
-
-  func send(_ request: RestRequest) async throws -> RestResponse {
-    meter.add { $0.requests += 1 }
-    let response = try await clock.reading { try await client.send(request) }
-    let limitInfo = service.limitInfo(response)
-    meter.add { totals in
-      totals.bytes += response.body.count
-      if let limitInfo { totals.limitInfo = limitInfo }
-    }
-    return response
-  }
-
-  func shutdown() async { await client.shutdown() }
-}
-
-/// To be given to the client as its observer: it books each retry on the sync that caused it.
+/// To be given to clients and connections as their observer: it books each try on the sync that caused it, sign-in included.
 ///
-/// Without it the `retries` of sync states stay 0; everything else works.
+/// Without it the `requests`, `retries` and `bytes` of sync states stay 0; everything else works.
 public struct SyncTrafficObserver: RestObserver {
   private let next: (any RestObserver)?
 
@@ -64,7 +41,7 @@ public struct SyncTrafficObserver: RestObserver {
   public init(next: (any RestObserver)? = nil) { self.next = next }
 
   public func requestFinished(_ trace: RestTrace) {
-    if trace.attempt > 1 { RequestMeter.current?.add { $0.retries += 1 } }
+    RequestMeter.current?.note(trace)
     next?.requestFinished(trace)
   }
 }

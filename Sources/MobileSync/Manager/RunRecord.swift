@@ -5,7 +5,7 @@ import SmartStore
 /// What every run works with. The same for its whole life.
 struct RunEnvironment: Sendable {
   let store: Store
-  let client: MeteredClient
+  let client: RunClient
   let service: any SyncService
   let targets: TargetRegistry
   let control: RunControl

@@ -188,7 +188,7 @@ extension SyncManager {
     }
     let service = targets.service(of: start.state.type, start.state.target)
     let environment = RunEnvironment(
-      store: store, client: MeteredClient(client: client, service: service, meter: meter, clock: clock), service: service,
+      store: store, client: RunClient(client: client, service: service, meter: meter, clock: clock), service: service,
       targets: targets, control: control,
       configuration: configuration, clock: clock, owners: UploadOwners(leases: leases) { self.isRunning($0) },
       onUpdate: listener,
@@ -199,9 +199,7 @@ extension SyncManager {
     if state.isQueued { shared.withLock { _ = $0.queued.insert(state.id) } }
     listener(state)
     launch(forRunOf: state.id) {
-      await RequestMeter.$current.withValue(meter) {
-        await self.run(start, environment, soups, ticket)
-      }
+      await meter.counting { await self.run(start, environment, soups, ticket) }
     }
     return state
   }

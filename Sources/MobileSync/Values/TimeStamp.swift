@@ -1,3 +1,5 @@
+import Support
+
 /// Server time stamps as text and as milliseconds since 1970 UTC. Gregorian calendar, no leap seconds, no locale.
 public enum TimeStamp {
   /// What a stamp that was never set is written as.
@@ -60,7 +62,7 @@ public enum TimeStamp {
     func number(_ start: Int, _ width: Int) -> Int64 {
       var value: Int64 = 0
       for i in start..<start + width {
-        let digit = bytes[i] &- 0x30
+        let digit = bytes[i] &- UInt8(ascii: "0")
         areDigits = areDigits && digit < 10
         value = value &* 10 &+ Int64(digit)
       }
@@ -159,7 +161,7 @@ private struct DigitReader {
     guard position + width <= bytes.count else { return nil }
     var value: Int64 = 0
     for i in position..<position + width {
-      let digit = bytes[i] &- 0x30
+      let digit = bytes[i] &- UInt8(ascii: "0")
       guard digit < 10 else { return nil }
       value = value * 10 + Int64(digit)
     }
@@ -171,8 +173,8 @@ private struct DigitReader {
   mutating func fraction() -> Int64? {
     guard skip(".") else { return 0 }
     var value: Int64 = 0, digits = 0
-    while let c = current, c &- 0x30 < 10 {
-      if digits < 3 { value = value * 10 + Int64(c - 0x30) }
+    while let c = current, c.isASCIIDigit {
+      if digits < 3 { value = value * 10 + Int64(c - UInt8(ascii: "0")) }
       digits += 1
       position += 1
     }

@@ -1,3 +1,5 @@
+import Support
+
 /// The directives of a `Cache-Control` header, of a request or of an answer. Unknown ones are ignored.
 ///
 /// - Note: RFC 9111, section 5.2, and RFC 5861. Of doubled directives the strictest counts; a number that is not one is 0, and
@@ -51,7 +53,7 @@ struct CacheControl: Sendable, Equatable {
   }
 
   private func seconds(_ text: String?) -> Double {
-    guard let text, !text.isEmpty, text.utf8.allSatisfy({ (0x30...0x39).contains($0) }) else { return 0 }
+    guard let text, !text.isEmpty, text.utf8.allSatisfy({ $0.isASCIIDigit }) else { return 0 }
     return min(Double(text) ?? CacheControl.longestSeconds, CacheControl.longestSeconds)
   }
 

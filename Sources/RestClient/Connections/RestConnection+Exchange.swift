@@ -61,12 +61,14 @@ extension RestConnection {
     _ request: PreparedRequest, _ first: AuthorizedHeaders?, _ conditions: [(name: String, value: String)] = []
   ) async throws(RestError) -> Answer {
     var retry = ConnectionRetry(isRepeatable: request.isRepeatable, maxWaitS: settings.maxWaitS, quota: settings.quota)
-    var authorized = first, isRenewed = false
+    var authorized = first, isRenewed = false, number = 1
     while true {
-      let tried = await attempt(request, authorized, conditions, &retry)
+      let tried = await attempt(number, request, authorized, conditions, &retry)
       switch tried {
       case .failed(let error): throw error
-      case .again(let seconds): try await pause(seconds)
+      case .again(let seconds):
+        try await pause(seconds)
+        number += 1
       case .answered(let answer):
         guard answer.response.status == 401, let refused = authorized, request.wantsAuthorization, !isRenewed,
           !request.replaces(refused)
@@ -91,7 +93,7 @@ extension RestConnection {
 
   /// One try, from the wait for a place to the decision about the next one.
   private func attempt(
-    _ request: PreparedRequest, _ authorized: AuthorizedHeaders?, _ conditions: [(name: String, value: String)],
+    _ number: Int, _ request: PreparedRequest, _ authorized: AuthorizedHeaders?, _ conditions: [(name: String, value: String)],
     _ retry: inout ConnectionRetry
   ) async -> Tried {
     let retrying = environment.retry
@@ -103,11 +105,12 @@ extension RestConnection {
     let fields = request.fields(userAgent: userAgent, authorized: authorized, conditions: conditions)
     var record = ExchangeRecord(name, request.method, url: request.url, headers: fields, body: request.body)
     record.secrets = (authorized?.secrets ?? []) + request.secrets
-    let start = retrying.now()
+    let start = retrying.now(), began = SystemClock.monotonicSeconds()
     do throws(RestError) {
       let response = try await transport.exchange(
         request.method, url: request.url, headers: fields, body: request.body, timeoutS: settings.timeoutS)
       record.end(with: response)
+      report(number, request, response, nil, since: began)
       record.remaining = await gate.note(response.headers)?.remaining
       await gate.leave(isWrite: request.isWrite, pause: request.pause)
       let step = retry.step(after: response, now: retrying.now(), random: retrying.random())
@@ -121,6 +124,7 @@ extension RestConnection {
         return .failed(.quotaExhausted(name, until: until, after: response).without(record.secrets))
       }
     } catch {
+      report(number, request, nil, error, since: began)
       await gate.leave(isWrite: request.isWrite, pause: request.pause)
       let step = retry.step(after: error, random: retrying.random())
       record.end(with: error)
@@ -128,6 +132,17 @@ extension RestConnection {
       guard case .wait(let seconds) = step else { return .failed(error) }
       return .again(seconds: seconds)
     }
+  }
+
+  private func report(
+    _ number: Int, _ request: PreparedRequest, _ response: RestResponse?, _ error: RestError?, since start: Double
+  ) {
+    guard let observer = environment.observer else { return }
+    observer.requestFinished(
+      RestTrace(
+        method: request.method, path: String(request.url.prefix { $0 != "?" && $0 != "#" }), status: response?.status,
+        errorCode: error?.code, attempt: number, bytesSent: request.body?.count ?? 0, bytesReceived: response?.body.count ?? 0,
+        durationMs: (SystemClock.monotonicSeconds() - start) * 1000))
   }
 
   private func finish(_ record: inout ExchangeRecord, _ request: PreparedRequest, _ step: ConnectionRetry.Step) {

@@ -18,6 +18,7 @@ public final class RestConnection: Sendable {
     public var authorities: TrustedCertificates?
     /// In place of the connection's own log.
     public var log: RequestLog?
+    public var observer: (any RestObserver)?
     public var logger = Logger(label: "tureen.rest")
     public var retry = RetryEnvironment.live
     /// True: no request is sent. Stored answers are served, anything else fails with a 504.

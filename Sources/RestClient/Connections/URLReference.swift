@@ -1,3 +1,5 @@
+import Support
+
 /// Resolves references of servers, such as a `Location` or a `Link`, against the URL of the answer they came with.
 ///
 /// - Note: RFC 3986, section 5.2. Texts stay as they are: nothing is decoded or encoded, but see ``repaired(_:)``.
@@ -100,11 +102,11 @@ package struct URLReference: Sendable, Equatable {
 
   private static func isScheme(_ text: Substring) -> Bool {
     guard let first = text.utf8.first, isLetter(first) else { return false }
-    return text.utf8.allSatisfy { isLetter($0) || (0x30...0x39).contains($0) || "+-.".utf8.contains($0) }
+    return text.utf8.allSatisfy { isLetter($0) || $0.isASCIIDigit || "+-.".utf8.contains($0) }
   }
 
   private static func isLetter(_ byte: UInt8) -> Bool {
-    (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte | 0x20)
+    byte.isASCIILetter
   }
 
   private static func isForbidden(_ byte: UInt8) -> Bool {

@@ -1,3 +1,5 @@
+import Support
+
 /// What a server says of the requests it still allows.
 struct Quota: Sendable, Equatable {
   var limit: Int?
@@ -68,7 +70,7 @@ enum ISODate {
     else { return nil }
     var rest = bytes[19...], fraction = 0.0
     if rest.first == UInt8(ascii: ".") || rest.first == UInt8(ascii: ",") {
-      let digits = rest.dropFirst().prefix { (0x30...0x39).contains($0) }
+      let digits = rest.dropFirst().prefix { $0.isASCIIDigit }
       fraction = Double("0." + String(decoding: digits, as: UTF8.self)) ?? 0
       rest = rest.dropFirst(1 + digits.count)
     }
@@ -87,7 +89,7 @@ enum ISODate {
   }
 
   private static func number(_ digits: ArraySlice<UInt8>) -> Int? {
-    guard digits.allSatisfy({ (0x30...0x39).contains($0) }) else { return nil }
+    guard digits.allSatisfy({ $0.isASCIIDigit }) else { return nil }
     return Int(String(decoding: digits, as: UTF8.self))
   }
 }

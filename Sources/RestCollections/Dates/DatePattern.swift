@@ -25,7 +25,7 @@ struct DatePattern: Sendable, Equatable {
     while let byte = rest.first {
       if byte == UInt8(ascii: "'") {
         parts.append(.literal(try DatePattern.quoted(&rest)))
-      } else if (0x61...0x7a).contains(byte | 0x20) {
+      } else if byte.isASCIILetter {
         let run = rest.prefix { $0 == byte }
         rest = rest.dropFirst(run.count)
         let letters = String(decoding: run, as: UTF8.self)

@@ -27,8 +27,8 @@ struct DateReader {
     guard position + width <= bytes.count else { return nil }
     var value = 0
     for byte in bytes[position..<(position + width)] {
-      guard byte &- 0x30 < 10 else { return nil }
-      value = value * 10 + Int(byte - 0x30)
+      guard byte.isASCIIDigit else { return nil }
+      value = value * 10 + Int(byte - UInt8(ascii: "0"))
     }
     position += width
     return value
@@ -38,9 +38,9 @@ struct DateReader {
   mutating func fraction() -> Int? {
     guard skip(".") || skip(",") else { return 0 }
     var value = 0, digits = 0
-    while let byte = current, byte &- 0x30 < 10 {
+    while let byte = current, byte.isASCIIDigit {
       guard digits < 9 else { return nil }
-      value = value * 10 + Int(byte - 0x30)
+      value = value * 10 + Int(byte - UInt8(ascii: "0"))
       digits += 1
       position += 1
     }
@@ -55,7 +55,7 @@ struct DateReader {
     let sign: Int
     if skip("+") { sign = 1 } else if skip("-") { sign = -1 } else { return nil }
     guard let hours = number(2), hours < 24 else { return nil }
-    guard skip(":") || (current.map { $0 &- 0x30 < 10 } ?? false) else { return sign * hours * 3600 }
+    guard skip(":") || (current.map { $0.isASCIIDigit } ?? false) else { return sign * hours * 3600 }
     guard let minutes = number(2), minutes < 60 else { return nil }
     return sign * (hours * 3600 + minutes * 60)
   }
@@ -107,7 +107,7 @@ struct DateReader {
     let start = position
     _ = skip("-")
     let digits = position
-    while let byte = current, byte &- 0x30 < 10 { position += 1 }
+    while let byte = current, byte.isASCIIDigit { position += 1 }
     guard position > digits else { return nil }
     return Int64(String(decoding: bytes[start..<position], as: UTF8.self))
   }

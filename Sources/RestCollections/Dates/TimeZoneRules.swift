@@ -37,7 +37,7 @@ struct TimeZoneRules: Sendable, Equatable {
       return
     }
     let isName = name.utf8.allSatisfy { byte in
-      (0x61...0x7a).contains(byte | 0x20) || (0x30...0x39).contains(byte) || "/_+-".utf8.contains(byte)
+      byte.isASCIILetter || byte.isASCIIDigit || "/_+-".utf8.contains(byte)
     }
     guard isName, !name.isEmpty, !name.hasPrefix("/"), let file = zoneFile(name) else { return nil }
     self.init(file: file)

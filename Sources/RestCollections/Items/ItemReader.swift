@@ -126,7 +126,9 @@ struct ItemReader: Sendable {
   /// Text, or a whole number as decimal text.
   private static func id(_ value: ScannedValue, _ bytes: UnsafeRawBufferPointer) -> String? {
     guard let text = value.scalarText(in: bytes), !text.isEmpty else { return nil }
-    if value.kind == .number, text.utf8.contains(where: { $0 == 0x2e || $0 | 0x20 == 0x65 }) { return nil }
+    if value.kind == .number, text.utf8.contains(where: { $0 == UInt8(ascii: ".") || $0 | 0x20 == UInt8(ascii: "e") }) {
+      return nil
+    }
     return text
   }
 

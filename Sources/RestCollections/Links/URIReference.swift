@@ -1,3 +1,5 @@
+import Support
+
 /// The parts of a URI reference, spelled as they came.
 ///
 /// - Note: Source: RFC 3986 sections 3, 5.2 and appendix B. Foundation's `URL` knows no empty reference, and it
@@ -34,10 +36,12 @@ struct URIReference: Sendable, Equatable {
 
   private static func isScheme(_ text: Substring) -> Bool {
     guard let first = text.utf8.first, isLetter(first) else { return false }
-    return text.utf8.allSatisfy { isLetter($0) || ($0 >= 0x30 && $0 <= 0x39) || $0 == 0x2b || $0 == 0x2d || $0 == 0x2e }
+    return text.utf8.allSatisfy {
+      isLetter($0) || ($0.isASCIIDigit) || $0 == UInt8(ascii: "+") || $0 == UInt8(ascii: "-") || $0 == UInt8(ascii: ".")
+    }
   }
 
-  private static func isLetter(_ byte: UInt8) -> Bool { (0x61...0x7a).contains(byte | 0x20) }
+  private static func isLetter(_ byte: UInt8) -> Bool { byte.isASCIILetter }
 
   /// The reference put together again.
   var text: String {

@@ -1,4 +1,5 @@
 import RestClient
+import Support
 
 /// What a next URL of a server must pass before it is followed.
 struct NextURL: Sendable {
@@ -78,5 +79,5 @@ struct NextURL: Sendable {
     return added.count == 1 && old.count == new.count - 1 && !added[0].value.isEmpty && added[0].value.utf8.allSatisfy(isDigit)
   }
 
-  private static func isDigit(_ byte: UInt8) -> Bool { byte &- 0x30 < 10 }
+  private static func isDigit(_ byte: UInt8) -> Bool { byte.isASCIIDigit }
 }

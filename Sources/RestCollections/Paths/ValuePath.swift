@@ -1,4 +1,5 @@
 import RecordScan
+import Support
 
 /// Where a value lies in an answer or in an item: `$`, `a.b.0`, `links[rel=next].href`, `labels[*].name`, `/@odata.nextLink`,
 /// `header:Next-Page`.
@@ -97,9 +98,9 @@ struct ValuePath: Sendable, Equatable {
   }
 
   private static func member(_ name: [UInt8]) -> PathStep {
-    let isPosition = !name.isEmpty && name.count < 10 && name.allSatisfy { (0x30...0x39).contains($0) }
-    guard isPosition, name.count == 1 || name[0] != 0x30 else { return .member(name, index: nil) }
-    return .member(name, index: name.reduce(0) { $0 * 10 + Int($1 - 0x30) })
+    let isPosition = !name.isEmpty && name.count < 10 && name.allSatisfy { $0.isASCIIDigit }
+    guard isPosition, name.count == 1 || name[0] != UInt8(ascii: "0") else { return .member(name, index: nil) }
+    return .member(name, index: name.reduce(0) { $0 * 10 + Int($1 - UInt8(ascii: "0")) })
   }
 
   private static func dotted(_ text: String, _ forms: Forms) throws(Problem) -> Origin {

@@ -95,7 +95,6 @@ struct CollectionAssets: Sendable {
     do {
       // One try: a picture is not worth minutes of the sync.
       let response = try await connection.send(RestRequest(.GET, url, isRepeatable: false))
-      if response.cache != .hit { context.count(bytes: response.body.count) }
       guard response.body.count > 0 else { return remember("the server sent nothing", url) }
       guard response.body.count <= CollectionAssets.largest else {
         return remember("\(response.body.count) bytes are more than \(CollectionAssets.largest)", url)

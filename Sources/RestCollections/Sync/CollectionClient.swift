@@ -35,9 +35,7 @@ struct CollectionClient: Sendable {
     try context.control.check()
     var options = ConnectionOptions(cache: cache, sameOrigin: target.staysOnOrigin, headers: target.headers.map(\.setting))
     options.usesStoredAnswers = usesStoredAnswers
-    let response = try await connection.send(request, options)
-    if response.cache != .hit { context.count(bytes: response.body.count) }
-    return response
+    return try await connection.send(request, options)
   }
 }
 

@@ -1,4 +1,5 @@
 import JSON
+import Support
 
 /// A collection over HTTP as source and destination of a soup, as a sync names it: `{"type": "rest", ...}`.
 ///
@@ -107,7 +108,7 @@ struct RestTarget: Sendable, Equatable {
   static func connectionName(_ key: String, _ reader: TargetReader) throws(RestTargetError) -> String {
     let name = try reader.required(key, reader.text(key))
     let isName = name.utf8.allSatisfy { byte in
-      (0x61...0x7a).contains(byte | 0x20) || (0x30...0x39).contains(byte) || "._-".utf8.contains(byte)
+      byte.isASCIILetter || byte.isASCIIDigit || "._-".utf8.contains(byte)
     }
     guard isName, (1...64).contains(name.utf8.count) else {
       throw reader.error(key, "must be a name of 1 to 64 letters, digits, '.', '_' and '-'")

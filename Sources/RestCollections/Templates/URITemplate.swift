@@ -1,4 +1,5 @@
 import RestClient
+import Support
 
 /// A text with values to be filled in: the subset of RFC 6570 that targets use.
 ///
@@ -134,6 +135,7 @@ struct URITemplate: Sendable, Equatable {
   }
 
   private static func isHexDigit(_ byte: UInt8) -> Bool {
-    (0x30...0x39).contains(byte) || (0x41...0x46).contains(byte) || (0x61...0x66).contains(byte)
+    byte.isASCIIDigit || (UInt8(ascii: "A")...UInt8(ascii: "F")).contains(byte)
+      || (UInt8(ascii: "a")...UInt8(ascii: "f")).contains(byte)
   }
 }

@@ -115,16 +115,16 @@ struct BriefcaseSyncDownTarget: SyncDownTarget {
   private static func objects(in bytes: UnsafeRawBufferPointer) throws(ScanError) -> [[UInt8]] {
     var walker = JSONWalker(bytes), found: [[UInt8]] = []
     walker.skipWhitespace()
-    try walker.expect(0x5b, "expected an array of records")
+    try walker.expect(UInt8(ascii: "["), "expected an array of records")
     walker.skipWhitespace()
-    if walker.p < walker.end, walker.p.pointee == 0x5d { return [] }
+    if walker.p < walker.end, walker.p.pointee == UInt8(ascii: "]") { return [] }
     while true {
       let value = try walker.skipValue(depth: 1)
       if value.kind == .object { found.append(Array(bytes[value.start..<value.start + value.count])) }
       walker.skipWhitespace()
       guard walker.p < walker.end else { throw walker.failure("unterminated array") }
-      if walker.p.pointee == 0x5d { return found }
-      try walker.expect(0x2c, "',' is missing")
+      if walker.p.pointee == UInt8(ascii: "]") { return found }
+      try walker.expect(UInt8(ascii: ","), "',' is missing")
     }
   }
 

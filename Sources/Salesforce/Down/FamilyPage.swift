@@ -102,13 +102,13 @@ struct FamilyPage {
 
   /// The text of an array of records.
   static func array(_ records: [[UInt8]]) -> [UInt8] {
-    var text: [UInt8] = [0x5b]
+    var text: [UInt8] = [UInt8(ascii: "[")]
     text.reserveCapacity(records.reduce(2) { $0 + $1.count + 1 })
     for (i, record) in records.enumerated() {
-      if i > 0 { text.append(0x2c) }
+      if i > 0 { text.append(UInt8(ascii: ",")) }
       text.append(contentsOf: record)
     }
-    text.append(0x5d)
+    text.append(UInt8(ascii: "]"))
     return text
   }
 }

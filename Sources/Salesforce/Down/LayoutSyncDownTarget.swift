@@ -77,7 +77,7 @@ private enum SingleRecord {
     } catch {
       throw answer.response.invalidBody("it is no JSON object")
     }
-    let page = try context.plan.scan(array: [0x5b] + record + [0x5d], of: answer.response)
+    let page = try context.plan.scan(array: [UInt8(ascii: "[")] + record + [UInt8(ascii: "]")], of: answer.response)
     return SyncDownPage(parts: [page], totalSize: 1, serverTime: answer.serverTime)
   }
 }

@@ -40,9 +40,13 @@ extension SandboxError {
   }
 
   /// Says where the value stands that the error is about, as Salesforce's JSON reader does.
-  /// - Parameter text: The body, valid JSON.
-  func placed(in text: [UInt8]) -> Self {
-    guard code == "JSON_PARSER_ERROR", let member, let offset = JSONPlace.value(of: member, in: text) else { return self }
+  /// - Parameters:
+  ///   - text: The body, valid JSON.
+  ///   - path: Leads to the record; nothing where the body is the record.
+  func placed(in text: [UInt8], at path: [JSONPlace.Step] = []) -> Self {
+    guard code == "JSON_PARSER_ERROR", let member,
+      let offset = JSONPlace.value(at: path + [.member(member)], in: text)
+    else { return self }
     let place = JSONPlace.position(offset, in: text)
     return .json("\(message) at [line:\(place.line), column:\(place.column)]")
   }

@@ -43,11 +43,13 @@ struct Call {
   }
 
   /// Runs a write whose values come from the body: a value of the wrong type is told with its place in it.
-  func placingErrors<T>(_ write: () throws -> T) throws -> T {
+  ///
+  /// - Parameter path: Leads to the record in the body.
+  func placingErrors<T>(at path: [JSONPlace.Step] = [], _ write: () throws -> T) throws -> T {
     do {
       return try write()
     } catch let error as SandboxError where error.member != nil {
-      throw error.placed(in: try jsonText())
+      throw error.placed(in: try jsonText(), at: path)
     }
   }
 

@@ -40,7 +40,9 @@ struct CollectionRun {
     let connection = call.org.connection
     try connection.execute("SAVEPOINT item")
     do {
-      let outcome = try call.org.item(index) { try body(item) }
+      let outcome = try call.org.item(index) {
+        try call.placingErrors(at: [.member("records"), .element(index)]) { try body(item) }
+      }
       if outcome.isFailure { try connection.execute("ROLLBACK TO item") }
       try connection.execute("RELEASE item")
       return outcome

@@ -1,12 +1,31 @@
 import JSON
 import Support
 
-/// Finds values in the text of a JSON object. The text has been parsed before: nothing is checked here.
+/// Finds values in a JSON text. The text has been parsed before: nothing is checked here.
 enum JSONPlace {
-  /// The offset of the value of a member of the outermost object; the last one, if the key stands there several times.
-  static func value(of member: String, in text: [UInt8]) -> Int? {
+  enum Step: Equatable {
+    case member(String)
+    case element(Int)
+  }
+
+  /// The offset of the value that the steps lead to from the outermost one; nil when there is none.
+  static func value(at path: [Step], in text: [UInt8]) -> Int? {
+    var offset = text.firstIndex { !isSpace($0) }
+    for step in path {
+      guard let start = offset else { return nil }
+      offset = value(step, of: start, in: text)
+    }
+    return offset
+  }
+
+  /// Of members with one key the last one counts.
+  private static func value(_ step: Step, of start: Int, in text: [UInt8]) -> Int? {
     var found: Int?
-    var depth = 0, index = 0, isKey = false, key: [UInt8] = []
+    var depth = 0, index = start, isKey = false, key: [UInt8] = [], elements = -1
+    func noteElement(behind index: Int) {
+      elements += 1
+      if step == .element(elements) { found = text[(index + 1)...].firstIndex { !isSpace($0) } }
+    }
     while index < text.count {
       let byte = text[index]
       switch byte {
@@ -17,12 +36,19 @@ enum JSONPlace {
         continue
       case UInt8(ascii: ":") where depth == 1 && isKey:
         isKey = false
-        if name(key) == member { found = text[(index + 1)...].firstIndex { !isSpace($0) } }
-      case UInt8(ascii: ",") where depth == 1: isKey = true
+        if let name = name(key), step == .member(name) { found = text[(index + 1)...].firstIndex { !isSpace($0) } }
+      case UInt8(ascii: ",") where depth == 1:
+        isKey = text[start] == UInt8(ascii: "{")
+        if !isKey { noteElement(behind: index) }
       case UInt8(ascii: "{"), UInt8(ascii: "["):
         depth += 1
-        if depth == 1 { isKey = true }
-      case UInt8(ascii: "}"), UInt8(ascii: "]"): depth -= 1
+        if depth == 1 {
+          isKey = byte == UInt8(ascii: "{")
+          if !isKey { noteElement(behind: index) }
+        }
+      case UInt8(ascii: "}"), UInt8(ascii: "]"):
+        depth -= 1
+        if depth == 0 { return found }
       default: break
       }
       index += 1

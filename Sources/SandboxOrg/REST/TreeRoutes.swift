@@ -39,6 +39,8 @@ struct TreeNode {
   let fields: JSONObject
   /// The place of its parent in the list, and the field that refers to it.
   let parent: (index: Int, field: String)?
+  /// Where it stands in the body.
+  let path: [JSONPlace.Step]
 }
 
 /// Reads a tree into a list: all roots first, then the next level.
@@ -47,25 +49,32 @@ struct TreeReader {
 
   func nodes(_ roots: [JSONValue], of object: ObjectSchema) throws(SandboxError) -> [TreeNode] {
     var nodes: [TreeNode] = []
-    var waiting = roots.map { (value: $0, object: object, parent: (index: Int, field: String)?.none, level: 1) }
+    typealias Waiting = (value: JSONValue, object: ObjectSchema, parent: (index: Int, field: String)?, path: [JSONPlace.Step])
+    var waiting: [Waiting] = roots.enumerated().map { ($1, object, nil, [.member("records"), .element($0)]) }
     var next = 0
     while next < waiting.count {
-      let (value, object, parent, level) = waiting[next]
+      let (value, object, parent, path) = waiting[next]
       next += 1
       guard waiting.count <= Tuning.treeRecords else {
         throw SandboxError(
           status: 400, code: "EXCEEDED_ID_LIMIT",
           message: "record limit reached. cannot submit more than \(Tuning.treeRecords) records into this call")
       }
-      guard level <= Tuning.treeLevels else { throw .invalidInput("a tree has at most \(Tuning.treeLevels) levels") }
+      // Two steps lead to a root, three more to the next level.
+      guard (path.count + 1) / 3 <= Tuning.treeLevels else {
+        throw .invalidInput("a tree has at most \(Tuning.treeLevels) levels")
+      }
       var fields = try record(value, object)
       for (key, member) in fields {
         guard let link = child(key, of: object), let list = member["records"]?.arrayValue else { continue }
         fields[key] = nil
-        for child in list { waiting.append((child, link.child, (nodes.count, link.field.name), level + 1)) }
+        for (i, child) in list.enumerated() {
+          let place: [JSONPlace.Step] = [.member(key), .member("records"), .element(i)]
+          waiting.append((child, link.child, (nodes.count, link.field.name), path + place))
+        }
       }
       let id = value["attributes"]?["referenceId"]?.stringValue ?? ""
-      nodes.append(TreeNode(object: object, referenceId: id, fields: fields, parent: parent))
+      nodes.append(TreeNode(object: object, referenceId: id, fields: fields, parent: parent, path: path))
     }
     guard Set(nodes.map(\.object.name)).count <= Tuning.treeTypes else {
       throw .invalidInput("a tree has records of at most \(Tuning.treeTypes) types")
@@ -103,7 +112,7 @@ struct TreeRun {
       try call.org.transaction {
         for (index, node) in nodes.enumerated() {
           do {
-            ids.append(try call.org.item(index) { try create(node, ids) })
+            ids.append(try call.org.item(index) { try call.placingErrors(at: node.path) { try create(node, ids) } })
           } catch let error as SandboxError {
             ids.append(nil)
             failures.append((node.referenceId, error))

@@ -40,11 +40,11 @@ package struct StoredTexts {
   /// Whether an entry's text is what storing such members gives: the store's two, the overlay's, then these.
   private func isText(_ entry: UnsafeRawBufferPointer, ofMembers members: UnsafeRawBufferPointer) -> Bool {
     let own = entry.count - members.count - 1 - overlay.count
-    guard own > 0, entry[own + overlay.count] == 0x2c,
+    guard own > 0, entry[own + overlay.count] == UInt8(ascii: ","),
       memcmp(entry.baseAddress! + entry.count - members.count, members.baseAddress!, members.count) == 0,
       overlay.withUnsafeBytes({ memcmp(entry.baseAddress! + own, $0.baseAddress!, $0.count) == 0 })
     else { return false }
     // Two keys in quotes, and numbers.
-    return entry[..<own].count { $0 == 0x22 } == 4
+    return entry[..<own].count { $0 == UInt8(ascii: "\"") } == 4
   }
 }

@@ -13,16 +13,16 @@ package enum EntryText {
   package static func rewrite(
     _ text: UnsafeRawBufferPointer, dropping: Set<String>, adding: JSONObject = [:]
   ) throws -> [UInt8] {
-    var out: [UInt8] = [0x7b]
+    var out: [UInt8] = [UInt8(ascii: "{")]
     out.reserveCapacity(text.count + 64)
     try appendMembers(text, dropping: Set(dropping.map { Array($0.utf8) }), to: &out)
     for (key, value) in adding {
-      if out.count > 1 { out.append(0x2c) }
+      if out.count > 1 { out.append(UInt8(ascii: ",")) }
       JSONText.appendQuoted(key, to: &out)
-      out.append(0x3a)
+      out.append(UInt8(ascii: ":"))
       value.append(to: &out)
     }
-    out.append(0x7d)
+    out.append(UInt8(ascii: "}"))
     return out
   }
 
@@ -30,23 +30,23 @@ package enum EntryText {
   static func appendMembers(_ text: UnsafeRawBufferPointer, dropping: Set<[UInt8]>, to out: inout [UInt8]) throws {
     var walker = JSONWalker(text), isFirst = true
     walker.skipWhitespace()
-    try walker.expect(0x7b, "an entry must be an object")
+    try walker.expect(UInt8(ascii: "{"), "an entry must be an object")
     walker.skipWhitespace()
-    if walker.p < walker.end, walker.p.pointee == 0x7d { return }
+    if walker.p < walker.end, walker.p.pointee == UInt8(ascii: "}") { return }
     while true {
       walker.skipWhitespace()
       let start = walker.offset
       let key = try walker.key()
       _ = try walker.skipValue(depth: 1)
       if !dropping.contains(key.meaning) {
-        if !isFirst { out.append(0x2c) }
+        if !isFirst { out.append(UInt8(ascii: ",")) }
         isFirst = false
         out.append(contentsOf: text[start..<walker.offset])
       }
       walker.skipWhitespace()
       guard walker.p < walker.end else { throw walker.failure("unterminated object") }
-      if walker.p.pointee == 0x7d { return }
-      try walker.expect(0x2c, "',' is missing")
+      if walker.p.pointee == UInt8(ascii: "}") { return }
+      try walker.expect(UInt8(ascii: ","), "',' is missing")
     }
   }
 }

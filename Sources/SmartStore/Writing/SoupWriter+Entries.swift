@@ -24,7 +24,7 @@ extension SoupWriter {
     }
     begin()
     let page = try plan(externalIdPath: externalIdPath).scan(ByteArrayPage(entries), recordsKey: nil)
-    var out: [UInt8] = [0x5b]
+    var out: [UInt8] = [UInt8(ascii: "[")]
     out.reserveCapacity(entries.count + page.count * 80)
     for i in 0..<page.count {
       try checkFlags(page, i)
@@ -38,10 +38,10 @@ extension SoupWriter {
         let match = try externalMatch(page, i, externalIdPath) ?? rowOfCopy(page, i, externalIdPath)
         try write(page, i, over: match, foundBy: externalIdPath, isCopy: true)
       }
-      if i > 0 { out.append(0x2c) }
+      if i > 0 { out.append(UInt8(ascii: ",")) }
       out.append(contentsOf: body.bytes)
     }
-    out.append(0x5d)
+    out.append(UInt8(ascii: "]"))
     return out
   }
 
@@ -74,7 +74,7 @@ extension SoupWriter {
   func upsertOne(_ entry: [UInt8], id: Int64?) throws -> Int64? {
     begin()
     let page = try plan(externalIdPath: SoupField.entryId).scan(
-      ByteArrayPage([0x5b] + entry + [0x5d]), recordsKey: nil)
+      ByteArrayPage([UInt8(ascii: "[")] + entry + [UInt8(ascii: "]")]), recordsKey: nil)
     return try write(page, 0, id: id)
   }
 
@@ -216,9 +216,9 @@ extension SoupWriter {
     }
     var members: [UInt8] = []
     try EntryText.appendMembers(text, dropping: Set(SoupWriter.ownedKeys.map { Array($0.utf8) }), to: &members)
-    if !members.isEmpty { body.append(byte: 0x2c) }
+    if !members.isEmpty { body.append(byte: UInt8(ascii: ",")) }
     body.append(members)
-    body.append(byte: 0x7d)
+    body.append(byte: UInt8(ascii: "}"))
   }
 
   /// An edit of a clean entry keeps the text the server last had; a clean entry needs none, and is in no conflict.
@@ -248,10 +248,10 @@ extension TextBuffer {
   /// Appends what stands behind the opening brace of `text`, the closing one included.
   func appendMembers(ofObject text: UnsafeRawBufferPointer, isEmpty: Bool) {
     if isEmpty {
-      append(byte: 0x7d)
+      append(byte: UInt8(ascii: "}"))
       return
     }
-    append(byte: 0x2c)
+    append(byte: UInt8(ascii: ","))
     append(UnsafeRawBufferPointer(rebasing: text[1...]))
   }
 }

@@ -60,7 +60,7 @@ extension SoupWriter {
 
   /// - Parameter plan: What the records were scanned with.
   func overlay(_ members: JSONObject, removing: [String], plan: PagePlan) throws -> Overlay {
-    let source = ByteArrayPage([0x5b] + members.serialized() + [0x5d])
+    let source = ByteArrayPage([UInt8(ascii: "[")] + members.serialized() + [UInt8(ascii: "]")])
     let page = try PagePlan(soup: soup, idPath: SoupField.entryId, extraPaths: [], ownedKeys: []).scan(source, recordsKey: nil)
     let projection = IndexProjection()
     let values: [IndexValue?] = try columns.map { column in
@@ -82,9 +82,9 @@ extension SoupWriter {
   static func text(of members: JSONObject) -> [UInt8] {
     var text: [UInt8] = []
     for (key, value) in members {
-      text.append(0x2c)
+      text.append(UInt8(ascii: ","))
       JSONText.appendQuoted(key, to: &text)
-      text.append(0x3a)
+      text.append(UInt8(ascii: ":"))
       value.append(to: &text)
     }
     return text
@@ -181,9 +181,9 @@ extension SoupWriter {
     }
     var members: [UInt8] = []
     try EntryText.appendMembers(text, dropping: overlay.keys, to: &members)
-    if !members.isEmpty { body.append(byte: 0x2c) }
+    if !members.isEmpty { body.append(byte: UInt8(ascii: ",")) }
     body.append(members)
-    body.append(byte: 0x7d)
+    body.append(byte: UInt8(ascii: "}"))
   }
 
   /// A further sync brings an entry that has an owner already.

@@ -81,7 +81,7 @@ final class TextBuffer {
   /// Decimal digits; no String is made.
   func append(_ value: Int64) {
     reserve(20)
-    if value < 0 { append(byte: 0x2d) }
+    if value < 0 { append(byte: UInt8(ascii: "-")) }
     var digits: (UInt64, UInt64, UInt64) = (0, 0, 0), rest = value.magnitude
     withUnsafeMutableBytes(of: &digits) { buffer in
       var i = 24

@@ -52,6 +52,7 @@ final class CollectionBench: @unchecked Sendable {  // the manager is replaced b
     environment.retry = clock.environment
     environment.log = RequestLog(level: .off, isStored: false, now: { 0 }) { _ in }
     environment.userAgent = { "tureen/test" }
+    environment.observer = SyncTrafficObserver()
     connections = RestConnections(settings, environment: environment)
     var configuration = SyncConfiguration()
     configuration.now = { [clock] in clock.milliseconds }

@@ -1,0 +1,19 @@
+import RestClient
+
+/// The client a run uses: passes everything on, and reads the server's clock and limits off the answers.
+struct RunClient: RestClient {
+  let client: any RestClient
+  let service: any SyncService
+  let meter: RequestMeter
+  let clock: ServerClock
+
+  var apiVersion: String { client.apiVersion }
+
+  func send(_ request: RestRequest) async throws -> RestResponse {
+    let response = try await clock.reading { try await client.send(request) }
+    if let limitInfo = service.limitInfo(response) { meter.note(limitInfo: limitInfo) }
+    return response
+  }
+
+  func shutdown() async { await client.shutdown() }
+}
