@@ -45,7 +45,8 @@ struct RecordAnswer: Sendable {
     guard let item, operation.answer == .partial || inside != nil && inside == id else {
       if operation.answer == .item, known == nil || inside != nil || item != nil {
         warning =
-          "the answer to \(operation.method.rawValue) holds no record with its '\(exchange.target.items.idField.text)', and is not stored; "
+          "the answer to \(operation.method.rawValue) holds no record with its "
+          + "'\(exchange.target.items.idField.text)', and is not stored; "
           + "set 'itemPath' or 'answer'"
       }
       return

@@ -86,8 +86,8 @@ struct RecordExchange: Sendable {
     case 404, 410:
       guard answer.decides(bodyIsEmpty: error.body?.isEmpty ?? true) else {
         throw RecordExchange.misconfigured(
-          "\(place) was answered \(status) with \(answer.mediaType ?? "a body of no type"), not JSON: the URL of the target is wrong, "
-            + "or a proxy answered; nothing was changed")
+          "\(place) was answered \(status) with \(answer.mediaType ?? "a body of no type"), not JSON: "
+            + "the URL of the target is wrong, or a proxy answered; nothing was changed")
       }
       return error
     case 405, 501:

@@ -132,8 +132,8 @@ struct RecordUpload: Sendable {
     guard up.create != nil else { return failed(error) }
     guard memory.countRecreated() <= up.maxRecreate else {
       throw RecordExchange.misconfigured(
-        "more than \(up.maxRecreate) updates were answered \(error.status ?? 404), which would create their records anew; check 'up.update.url', "
-          + "or raise 'maxRecreate'")
+        "more than \(up.maxRecreate) updates were answered \(error.status ?? 404), which would create their records "
+          + "anew; check 'up.update.url', or raise 'maxRecreate'")
     }
     return failed(error, says: .recordMayBeGone)
   }

@@ -171,7 +171,7 @@ struct RestSyncUpTarget: SyncUpTarget {
     return versions
   }
 
-  /// What is compared of a record: while its date, or without one its tag, is that of the entry, what is sent; otherwise also what
+  /// What is compared of a record: what is sent, and once its date, or without one its tag, is another than the entry's also what
   /// the entry was made from. A record that is read alone may have members that the list does not show.
   private func compared(_ record: JSONObject, _ row: UploadRow) -> JSONObject {
     let sent = Set((settings.updateFieldlist ?? []) + [fields.id, fields.modificationDate] + fields.others)
