@@ -18,6 +18,29 @@ extension FetchContext {
     }
   }
 
+  /// The same of records as they came: without what was changed here since.
+  package func receivedRecords(_ ids: [String]) async throws -> [String: JSONObject] {
+    let soup = soup, path = idPath
+    return try await store.read { snapshot in
+      var records: [String: JSONObject] = [:]
+      for id in ids {
+        guard let entryId = try snapshot.entryIds(in: soup, where: path, equals: .text(id)).first else { continue }
+        let entry = try snapshot.entry(entryId, in: soup)?.object()
+        let base = try snapshot.base(of: entryId, in: soup).flatMap { try JSONValue(parsing: $0).objectValue }
+        records[id] = (base ?? entry).map { found in
+          JSONObject(found.filter { !LocalField.all.contains($0.key) && !$0.key.hasPrefix("_soup") }.map { ($0.key, $0.value) })
+        }
+      }
+      return records
+    }
+  }
+
+  /// Ids of the entries that the sync brought and that have no local changes.
+  package func cleanIds() async throws -> [String] {
+    let soup = soup, path = idPath, id = syncId
+    return try await store.read { try $0.externalIds(in: soup, path: path, ownedBy: id, dirty: false) }
+  }
+
   /// Values at a path of the entries that the sync brought, each once, in no order.
   package func values(at path: String) async throws -> Set<String> {
     let soup = soup, id = syncId

@@ -1,5 +1,6 @@
 import JSON
 import RestClient
+import SmartStore
 
 /// How local changes reach the server. It sends; choosing, journalling and writing back belong to the sync.
 package protocol SyncUpTarget: Sendable {
@@ -19,6 +20,26 @@ package protocol SyncUpTarget: Sendable {
 
   /// Whether the server makes an update only while the record is as old as ``UploadContext/date(of:in:)`` says.
   var updatesWithCondition: Bool { get }
+
+  /// Whether creates carry something by which a repeated one is recognised; see ``createKeys(_:of:known:in:)``.
+  var keysCreates: Bool { get }
+
+  /// Whether creates go before updates, and deletes go last.
+  var sendsCreatesFirst: Bool { get }
+
+  /// What identifies creates, as it is written down before they are sent and stays the same until one is answered.
+  /// - Parameters:
+  ///   - indices: The creates of the batch.
+  ///   - known: Keys of creates that were sent before without an answer, by entry id.
+  /// - Returns: Keys by entry id.
+  /// - Throws: `RestError`, ``SyncError``.
+  func createKeys(
+    _ indices: [Int], of batch: DirtyBatch, known: [Int64: JSONObject], in context: UploadContext
+  ) async throws -> [Int64: JSONObject]
+
+  /// What became of a create with a key whose answer was lost.
+  /// - Throws: `RestError`, ``SyncError``.
+  func find(_ lost: LostKeyedCreate, in context: UploadContext) async throws -> LostKeyedCreate.Finding
 
   /// The target as a run uses it: what has to be found out first is found out.
   func prepared(in context: UploadContext) async throws -> any SyncUpTarget
@@ -51,6 +72,15 @@ extension SyncUpTarget {
   package var comparedAhead: Int { 0 }
   package var comparesFields: Bool { true }
   package var updatesWithCondition: Bool { true }
+  package var keysCreates: Bool { false }
+  package var sendsCreatesFirst: Bool { false }
+
+  package func createKeys(
+    _ indices: [Int], of batch: DirtyBatch, known: [Int64: JSONObject], in context: UploadContext
+  ) async throws -> [Int64: JSONObject] { [:] }
+
+  package func find(_ lost: LostKeyedCreate, in context: UploadContext) async throws -> LostKeyedCreate.Finding { .inDoubt }
+
   package func prepared(in context: UploadContext) async throws -> any SyncUpTarget { self }
 
   package func remoteVersions(
@@ -80,6 +110,42 @@ package struct UploadContext: Sendable {
 
   /// What was changed here of entries that were compared with the server, by entry id.
   package var changesSeen: [Int64: LocalChanges] = [:]
+
+  /// What identifies the creates of the batch, by entry id.
+  package var createKeys: [Int64: JSONObject] = [:]
+
+  /// Where the entries are; nil for a target that has more than one soup.
+  package var place: Place?
+
+  package struct Place: Sendable {
+    package let store: Store
+    package let soup: String
+    /// Whose entries are sent.
+    package let syncId: Int64
+  }
+
+  /// The entries as they were when they last equalled the server, by entry id; what never did is missing.
+  package func bases(of entryIds: [Int64]) async throws -> [Int64: JSONObject] {
+    guard let place else { return [:] }
+    return try await place.store.read { snapshot in
+      try entryIds.reduce(into: [:]) { bases, id in
+        bases[id] = try snapshot.base(of: id, in: place.soup).flatMap { try JSONValue(parsing: $0).objectValue }
+      }
+    }
+  }
+
+  /// The id that a record of another soup got from its server; nil while it has none.
+  package func assignedId(for localId: String, in soup: String) async throws -> String? {
+    try await place?.store.read { try $0.soupExists(soup) ? $0.assignedId(for: localId, in: soup) : nil }
+  }
+
+  /// Calls a function of a script and waits for it.
+  /// - Throws: ``SyncError`` `.customTarget`.
+  package func call(
+    implementation: String, _ function: CustomTargetCall.Function, _ arguments: JSONObject
+  ) async throws -> JSONObject {
+    try await CustomTargetCaller(implementation: implementation, target: [:]).object(function, arguments, control, configuration)
+  }
 
   /// When the server changed records last, as its service tells.
   package func remoteRecords(type: String, ids: [String], dateField: String) async throws -> [RemoteRecord] {
@@ -113,6 +179,24 @@ package struct LocalChanges: Sendable, Equatable {
   package let version: Int64
   /// First-level members; never empty.
   package let fields: Set<String>
+}
+
+/// A create whose answer was lost, with what identifies it.
+package struct LostKeyedCreate: Sendable {
+  /// As it was written down before the create was sent.
+  package let key: JSONObject
+  /// The members that were sent.
+  package let sent: JSONObject
+  /// The entry as it stands now.
+  package let entry: JSONObject
+
+  package enum Finding: Sendable, Equatable {
+    /// - Parameter isCertain: The key belongs to this create alone; another entry with the id is a second copy of it.
+    case found(id: String, isCertain: Bool)
+    /// - Parameter isSafe: With the same key it makes nothing twice, whatever became of the first one.
+    case sendAgain(isSafe: Bool)
+    case inDoubt
+  }
 }
 
 /// One record of a batch and what is to be done with it.

@@ -73,7 +73,9 @@ public struct TargetRegistry: Sendable {
       guard let word = type.stringValue, upKinds.contains(word) || word == "rest" else {
         throw unknown(type, "sync up", upKinds)
       }
-      if word != "rest" && word != Self.custom { return word }
+      // The mobile SDKs call their plain requests so; a JSON collection has a connection.
+      let isCollection = word == "rest" && json["connection"]?.stringValue != nil && upKinds.contains(word)
+      if isCollection || word != "rest" && word != Self.custom { return word }
     }
     guard let name else {
       let isCustom = type?.stringValue == Self.custom || json["luaImpl"]?.stringValue != nil

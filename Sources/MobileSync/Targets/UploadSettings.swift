@@ -45,6 +45,23 @@ package struct UploadSettings: Sendable {
     return wait
   }
 
+  /// For targets that read their own JSON.
+  /// - Parameters:
+  ///   - json: As it is to be stored.
+  ///   - create: First-level members that a create may send.
+  ///   - update: The same of an update.
+  package init(
+    json: JSONObject, fields: TargetFields, create: [String], update: [String], maxBatchSize: Int, lostCreateWaitMs: Int64?
+  ) {
+    self.json = json
+    self.fields = fields
+    externalIdFieldName = nil
+    createFieldlist = create
+    updateFieldlist = update
+    self.maxBatchSize = maxBatchSize
+    self.lostCreateWaitMs = lostCreateWaitMs
+  }
+
   /// How many updates with a condition of their own are compared in one look.
   package static let comparedAhead = 200
 

@@ -61,7 +61,13 @@ struct BatchUpload: Sendable {
     for group in target.groups(planned) {
       do {
         let results = try await target.send(group, of: batch, in: context)
-        for (upload, result) in zip(group.uploads, results) { answers.append(answer(upload.index, upload.action, result)) }
+        for (upload, result) in zip(group.uploads, results) {
+          if result.isPending {
+            unsettled.insert(batch.entryIds[upload.index])
+          } else {
+            answers.append(answer(upload.index, upload.action, result))
+          }
+        }
       } catch {
         if UploadAnswer.mayHaveHappened(error) {
           unsettled.formUnion(group.uploads.filter { $0.action == .create }.map { batch.entryIds[$0.index] })
@@ -115,9 +121,11 @@ struct BatchUpload: Sendable {
     return batch.entryIds.indices.filter { gone.contains(batch.entryIds[$0]) }
   }
 
-  /// Updates that came too late, by position in the batch.
+  /// Updates and deletes that came too late, by position in the batch.
   var lateConflicts: [Int] {
-    let late = Set(answers.filter { $0.outcome == .conflicting && $0.sent.action == .update }.map(\.sent.entryId))
+    let late = Set(
+      answers.filter { $0.outcome == .conflicting && ($0.sent.action == .update || $0.sent.action == .delete) }
+        .map(\.sent.entryId))
     return batch.entryIds.indices.filter { late.contains(batch.entryIds[$0]) }
   }
 

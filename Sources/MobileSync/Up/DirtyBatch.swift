@@ -37,7 +37,7 @@ package final class DirtyBatch: Sendable {
   }
 
   package let plan: Plan
-  let entryIds: [Int64]
+  package let entryIds: [Int64]
   let versions: [Int64]
   private let text: [UInt8]
   private let scanner: RecordScanner
@@ -83,7 +83,7 @@ package final class DirtyBatch: Sendable {
     }
   }
 
-  func action(_ i: Int) -> UploadAction { flags(i).action(hasExternalId: hasExternalId(i)) }
+  package func action(_ i: Int) -> UploadAction { flags(i).action(hasExternalId: hasExternalId(i)) }
 
   private func hasExternalId(_ i: Int) -> Bool {
     guard plan.externalIdField != nil else { return false }
@@ -177,7 +177,7 @@ package final class DirtyBatch: Sendable {
   }
 
   /// A whole entry as a value: for the rare paths that need one.
-  func entry(_ i: Int) -> JSONObject {
+  package func entry(_ i: Int) -> JSONObject {
     let record = scanner.records[i]
     return text.withUnsafeBytes { bytes in
       (try? JSONValue(parsing: UnsafeRawBufferPointer(rebasing: bytes[record.start..<record.start + record.count])))?

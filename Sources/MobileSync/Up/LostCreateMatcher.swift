@@ -22,6 +22,8 @@ struct CreateCandidate: Sendable {
 enum LostCreateDecision: Sendable, Equatable {
   case adopt(id: String)
   case sendAgain
+  /// Also at once: with what identifies it nothing is made twice.
+  case repeatWithKey
   /// It may still appear.
   case wait
   case inDoubt

@@ -13,17 +13,24 @@ struct LostCreates {
   let soupName: String
   /// nil leaves those for a sync up.
   var older: Older?
+  /// Who finds creates with keys; nil leaves those for a sync up.
+  var finder: (target: any SyncUpTarget, context: UploadContext)?
 
   /// - Parameter leavingDoubts: Passes over those that a look could not decide before.
   /// - Returns: Entries whose creation stays in doubt, or may still appear: they are not to be sent.
   func resolve(_ record: RunRecord, leavingDoubts: Bool = false) async throws -> Set<Int64> {
     let environment = record.environment, asked = environment.configuration.now(), lost = self
     let pending = try await environment.store.read { snapshot in
-      try lost.pending(snapshot, environment.owners, now: asked).filter { !leavingDoubts || !$0.upload.inDoubt }
+      try lost.pending(snapshot, environment.owners, now: asked).filter {
+        (!leavingDoubts || !$0.upload.inDoubt) && ($0.key == nil || lost.finder != nil)
+      }
     }
     guard !pending.isEmpty else { return [] }
     var verdicts = Dictionary(uniqueKeysWithValues: pending.compactMap { one in one.verdict.map { (one.upload.entryId, $0) } })
-    let open = pending.filter { $0.verdict == nil }
+    for one in pending where one.verdict == nil && one.key != nil {
+      verdicts[one.upload.entryId] = try await findKeyed(one, environment).map(LostCreateVerdict.looked)
+    }
+    let open = pending.filter { $0.verdict == nil && $0.key == nil }
     for type in Set(open.map(\.type)).sorted() {
       let decided = try await decide(type, open.filter { $0.type == type }, environment)
       verdicts.merge(decided.mapValues(LostCreateVerdict.looked)) { first, _ in first }
@@ -69,6 +76,23 @@ struct LostCreates {
     return LostCreateMatcher.decide(lost, candidates)
   }
 
+  private func findKeyed(_ one: PendingCreate, _ environment: RunEnvironment) async throws -> LostCreateDecision? {
+    guard let finder, let key = one.key else { return nil }
+    let lost = LostKeyedCreate(key: key, sent: one.sent, entry: one.entry)
+    switch try await finder.target.find(lost, in: finder.context) {
+    case .sendAgain(let isSafe): return isSafe ? .repeatWithKey : .sendAgain
+    case .inDoubt: return .inDoubt
+    case .found(let id, let isCertain):
+      if isCertain { return .adopt(id: id) }
+      let soup = soupName, idField = one.place.fields.id, own = one.upload.entryId
+      let isKnownHere = try await environment.store.read { snapshot in
+        let arrivals = try snapshot.arrivals(in: soup)
+        return try snapshot.entryIds(in: soup, where: idField, equals: .text(id)).contains { $0 != own && !arrivals.contains($0) }
+      }
+      return isKnownHere ? .inDoubt : .adopt(id: id)
+    }
+  }
+
   // MARK: Writing
 
   private func write(
@@ -89,11 +113,23 @@ struct LostCreates {
           try transaction.keepWaiting([one.upload.entryId], in: soup, until: until)
           state.counts.inDoubt += 1
           state.inDoubtUntil = max(state.inDoubtUntil, until)
-        case .looked(.sendAgain), .closed, nil: try transaction.settle([one.upload.entryId], in: soup)
+        case .looked(.sendAgain), .looked(.repeatWithKey):
+          try LostCreates.release(one.upload, hasKey: one.key != nil, in: soup, transaction)
+        case .closed, nil: try transaction.settle([one.upload.entryId], in: soup)
         }
       }
       try transaction.forgetArrivals(in: soup)
     }
+  }
+
+  /// May be sent again; with what identified it, where it has such a thing.
+  private static func release(
+    _ upload: UploadRecord, hasKey: Bool, in soup: String, _ transaction: StoreTransaction
+  ) throws {
+    guard hasKey else { return try transaction.settle([upload.entryId], in: soup) }
+    var free = upload
+    free.operation = .customCreate
+    try transaction.journal([free], in: soup)
   }
 
   private static func mark(_ upload: UploadRecord, in soup: String, _ transaction: StoreTransaction) throws {
@@ -133,9 +169,16 @@ struct PendingCreate: Sendable {
   let localId: String?
   /// nil when the server has to be asked.
   let verdict: LostCreateVerdict?
+  /// What identifies it, where its target has such a thing.
+  private(set) var key: JSONObject?
+  private(set) var sent: JSONObject = [:]
+  let entry: JSONObject
 
   init(_ upload: UploadRecord, _ sent: SentCreate, _ entry: JSONObject, isAsSent: Bool) {
     self.upload = upload
+    self.entry = entry
+    key = sent.key
+    self.sent = sent.sent
     place = sent.place
     type = sent.type
     fields = sent.fields
@@ -152,6 +195,7 @@ struct PendingCreate: Sendable {
     let names = (older.plan.create ?? []).filter { !$0.contains(".") }
     let known = JSONObject(names.compactMap { name in entry[name].map { (name, $0) } })
     self.upload = upload
+    self.entry = entry
     place = older.place
     self.type = type
     fields = isAsSent ? SentCreate(older.place, type: type, id: nil, sent: known).fields : nil

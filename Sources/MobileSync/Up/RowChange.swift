@@ -44,7 +44,9 @@ enum WriteBack {
     case .removeLocally: return isUnchanged || isDeleted(current) ? .remove : .none
     case .delete: return deleted(current, isUnchanged: isUnchanged)
     case .create, .upsert: return created(current, result, isUnchanged: isUnchanged, idField: idField)
-    case .update, .nothing: return isUnchanged ? .patch(setting: LocalField.clean, removing: [LocalField.lastError]) : .none
+    case .update, .nothing:
+      guard isUnchanged else { return .none }
+      return .patch(setting: adding(result, to: LocalField.clean), removing: [LocalField.lastError] + result.outdated)
     }
   }
 
@@ -62,14 +64,21 @@ enum WriteBack {
     _ current: JSONObject, _ result: UploadResult, isUnchanged: Bool, idField: String
   ) -> RowChange {
     var members: JSONObject = [:]
-    if let id = result.id { members[idField] = .string(id) }
+    if let id = result.id, !idField.contains(".") || result.record == nil { members[idField] = .string(id) }
     if isUnchanged {
-      for (key, value) in LocalField.clean { members[key] = value }
+      for (key, value) in adding(result, to: LocalField.clean) { members[key] = value }
     } else {
       // The newer edit is a change of the record that now exists.
       members[LocalField.created] = false
       if !isDeleted(current) { members[LocalField.updated] = true }
     }
-    return .patch(setting: members, removing: [LocalField.lastError])
+    return .patch(setting: members, removing: [LocalField.lastError] + (isUnchanged ? result.outdated : []))
+  }
+
+  /// What the server says the record has, with the entry's flags.
+  private static func adding(_ result: UploadResult, to flags: JSONObject) -> JSONObject {
+    var members = JSONObject((result.record ?? [:]).filter { !RecordMerge.isLocalOnly($0.key) }.map { ($0.key, $0.value) })
+    for (key, value) in flags { members[key] = value }
+    return members
   }
 }

@@ -60,11 +60,13 @@ extension RunRecord {
 
   /// Takes the rows of a batch.
   /// - Parameter place: How creates are found again; nil when they cannot be looked for.
-  func take(_ batch: DirtyBatch, in soup: String, _ place: SentCreate.Place?) async throws -> ClaimedBatch {
+  func take(
+    _ batch: DirtyBatch, in soup: String, _ place: SentCreate.Place?, keys: [Int64: JSONObject] = [:]
+  ) async throws -> ClaimedBatch {
     let hasCreates = place != nil && (0..<batch.count).contains { batch.action($0) == .create }
     // A create has to be remembered through a power cut; the rest can be sent twice.
     return try await taking(hasCreates ? .synced : .pulled) { transaction, claim in
-      try ClaimedBatch(batch, in: soup, place, claim, transaction)
+      try ClaimedBatch(batch, in: soup, place, keys, claim, transaction)
     }
   }
 }
@@ -77,9 +79,10 @@ struct ClaimedBatch: Sendable {
   let held: [Int64]
 
   init(
-    _ batch: DirtyBatch, in soup: String, _ place: SentCreate.Place?, _ claim: UploadClaim, _ transaction: StoreTransaction
+    _ batch: DirtyBatch, in soup: String, _ place: SentCreate.Place?, _ keys: [Int64: JSONObject], _ claim: UploadClaim,
+    _ transaction: StoreTransaction
   ) throws {
-    var outcomes = try ClaimedBatch.take(batch, in: soup, place, claim, transaction)
+    var outcomes = try ClaimedBatch.take(batch, in: soup, place, keys, claim, transaction)
     guard !outcomes.isEmpty else {
       self.batch = batch
       held = []
@@ -89,7 +92,7 @@ struct ClaimedBatch: Sendable {
     let changed = batch.entryIds.filter { outcomes[$0] == .changed }
     let fresh = try DirtyBatch(transaction.entries(changed, in: soup), plan: batch.plan)
     for id in changed { outcomes[id] = nil }
-    outcomes.merge(try ClaimedBatch.take(fresh, in: soup, place, claim, transaction)) { _, second in second }
+    outcomes.merge(try ClaimedBatch.take(fresh, in: soup, place, keys, claim, transaction)) { _, second in second }
     let refused = outcomes
     held = batch.entryIds.filter { refused[$0] == .held || refused[$0] == .unsettled }
     let taken = batch.entryIds.filter { refused[$0] == nil }
@@ -98,13 +101,15 @@ struct ClaimedBatch: Sendable {
 
   /// - Returns: Why rows were not taken, by entry id.
   private static func take(
-    _ batch: DirtyBatch, in soup: String, _ place: SentCreate.Place?, _ claim: UploadClaim, _ transaction: StoreTransaction
+    _ batch: DirtyBatch, in soup: String, _ place: SentCreate.Place?, _ keys: [Int64: JSONObject], _ claim: UploadClaim,
+    _ transaction: StoreTransaction
   ) throws -> [Int64: ClaimOutcome] {
     let uploads = (0..<batch.count).compactMap { i in
       claim.upload(
         SentRecord(entryId: batch.entryIds[i], version: batch.versions[i], action: batch.action(i)),
         place.map {
-          SentCreate.text($0, type: batch.type(i), id: batch.recordId(i), body: batch.body(i, .create))
+          SentCreate.text(
+            $0, type: batch.type(i), id: batch.recordId(i), body: batch.body(i, .create), key: keys[batch.entryIds[i]])
         })
     }
     let outcomes = try claim.take(uploads, in: soup, transaction)

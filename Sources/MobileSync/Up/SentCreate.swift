@@ -19,7 +19,9 @@ struct SentCreate: Sendable, Equatable {
   let type: String
   /// The entry's id then: a local one.
   let id: String?
-  private let sent: JSONObject
+  let sent: JSONObject
+  /// What identifies the create, where its target has such a thing.
+  private(set) var key: JSONObject?
 
   /// The values that can be compared with those of a record: no nested objects, and no reference to an entry that has no id yet.
   let fields: JSONObject
@@ -39,8 +41,10 @@ struct SentCreate: Sendable, Equatable {
   // MARK: Text
 
   /// - Parameter body: The JSON text of the object that is sent.
-  static func text(_ place: Place, type: String, id: String?, body: [UInt8]) -> [UInt8] {
-    var head = header(place, type: type, id: id).serialized()
+  static func text(_ place: Place, type: String, id: String?, body: [UInt8], key: JSONObject? = nil) -> [UInt8] {
+    var json = header(place, type: type, id: id)
+    if let key { json["key"] = .object(key) }
+    var head = json.serialized()
     head.removeLast()
     return head + #","fields":"#.utf8 + body + [UInt8(ascii: "}")]
   }
@@ -58,6 +62,7 @@ struct SentCreate: Sendable, Equatable {
     }
     place.parentField = json["parentField"]?.stringValue
     self.init(place, type: type, id: json["id"]?.stringValue, sent: sent)
+    key = json["key"]?.objectValue
   }
 
   /// What it names as its parent: an id of the server's, or that of an entry that has none yet.
@@ -67,7 +72,7 @@ struct SentCreate: Sendable, Equatable {
   func text(parentId: String) -> [UInt8] {
     var sent = sent
     if let field = place.parentField { sent[field] = .string(parentId) }
-    return SentCreate.text(place, type: type, id: id, body: sent.serialized())
+    return SentCreate.text(place, type: type, id: id, body: sent.serialized(), key: key)
   }
 
   private static func header(_ place: Place, type: String, id: String?) -> JSONObject {

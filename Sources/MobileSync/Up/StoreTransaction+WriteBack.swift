@@ -24,7 +24,7 @@ extension StoreTransaction {
     let before = try entry(upload.entryId, in: soup)?.object()[idField]?.stringValue
     let sent = SentRecord(entryId: upload.entryId, version: upload.version, action: .create)
     try writeBack(
-      UploadAnswer(sent: sent, outcome: .succeeded, result: UploadResult(isSuccess: true, id: id)), in: soup,
+      UploadAnswer(sent: sent, outcome: .succeeded, result: .found(id)), in: soup,
       fields: create.place.fields, madeBy: upload.syncId, sentFields: create.fields.map { fields in { fields } })
     try settle([upload.entryId], in: soup)
     guard let references = create.place.references else { return }
@@ -50,9 +50,17 @@ extension StoreTransaction {
     case .patch(let members, let keys): _ = try patch(sent.entryId, in: soup, setting: members, removing: keys)
     }
     if outcome == .succeeded, let sentFields, let entry, entry.version != sent.version {
-      try raiseBase(of: sent, in: soup, by: sentFields(), result.id.map { [fields.id: .string($0)] } ?? [:])
+      var known = sentFields()
+      // The date stays that of the entry: a base with another one would be that of another copy.
+      for (key, value) in result.record ?? [:] where key != fields.modificationDate { known[key] = value }
+      try raiseBase(of: sent, in: soup, by: known, result.id.map { [fields.id: .string($0)] } ?? [:])
     }
     guard outcome == .succeeded, sent.action == .create || sent.action == .upsert else { return }
+    if result.keepsLocalId, let id = result.id, let local = try entry?.object()[fields.id]?.stringValue,
+      local.hasPrefix(LocalField.localIdPrefix)
+    {
+      try noteAssignedId(id, for: local, in: soup)
+    }
     if let syncId { try noteMaker(syncId, of: sent.entryId, in: soup) }
     if let id = result.id {
       let created = sent.action == .create ? sentFields?() ?? [:] : nil

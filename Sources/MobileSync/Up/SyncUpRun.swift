@@ -28,21 +28,23 @@ struct SyncUpRun {
       fields: target.fields, waitMs: target.settings.lostCreateWaitMs ?? environment.configuration.lostCreateWaitMs)
   }
 
-  func context(_ mergeMode: MergeMode? = nil) -> UploadContext {
+  func context(_ mergeMode: MergeMode? = nil, keys: [Int64: JSONObject] = [:]) -> UploadContext {
     UploadContext(
       client: environment.client, service: environment.service, control: environment.control,
       configuration: environment.configuration, mergeMode: mergeMode ?? state.options.mergeMode, datesSeen: compared.dates,
-      changesSeen: compared.changes)
+      changesSeen: compared.changes, createKeys: keys,
+      place: UploadContext.Place(store: environment.store, soup: state.soupName, syncId: state.id))
   }
 
   /// Runs to the end; the state DONE is then saved and not yet reported.
   /// - Throws: Whatever ended the run before. What was uploaded by then is written back.
   mutating func perform() async throws {
     target = try await target.prepared(in: context())
-    let lost = LostCreates(soupName: state.soupName, older: LostCreates.Older(place: place, plan: plan))
+    var lost = LostCreates(soupName: state.soupName, older: LostCreates.Older(place: place, plan: plan))
+    lost.finder = (target, context())
     let inDoubt = try await lost.resolve(record)
     let soup = state.soupName
-    let ids = try await environment.store.read { try $0.dirtyEntryIds(in: soup) }
+    let ids = try await inOrder(try await environment.store.read { try $0.dirtyEntryIds(in: soup) })
     counter = ProgressCounter(total: ids.count)
     try await record.save(.pulled) { _, state in state.totalSize = ids.count }
     record.report()
@@ -53,6 +55,25 @@ struct SyncUpRun {
       state.progress = 100
       state.enter(.done, now: now)
     }
+  }
+
+  /// Creates first and deletes last, where the target wants it so; otherwise as the entries were made.
+  private func inOrder(_ ids: [Int64]) async throws -> [Int64] {
+    guard target.sendsCreatesFirst else { return ids }
+    var lists: (creates: [Int64], updates: [Int64], deletes: [Int64]) = ([], [], [])
+    let soup = state.soupName, plan = plan, size = 500
+    for start in stride(from: 0, to: ids.count, by: size) {
+      let part = Array(ids[start..<min(ids.count, start + size)])
+      let batch = try await environment.store.read { try DirtyBatch($0.entries(part, in: soup), plan: plan) }
+      for i in 0..<batch.count {
+        switch batch.action(i) {
+        case .create, .upsert: lists.creates.append(batch.entryIds[i])
+        case .delete, .removeLocally: lists.deletes.append(batch.entryIds[i])
+        case .update, .nothing: lists.updates.append(batch.entryIds[i])
+        }
+      }
+    }
+    return lists.creates + lists.updates + lists.deletes
   }
 
   private mutating func upload(_ chunks: [UploadChunk]) async throws {
@@ -134,8 +155,8 @@ struct UploadChunk: Sendable {
 extension SyncUpRun {
   /// Sends a batch and writes every answer back, also when a later request of the batch fails.
   private mutating func send(_ batch: DirtyBatch, of chunk: UploadChunk) async throws {
-    let claimed = try await take(batch)
-    var upload = BatchUpload(batch: claimed.batch, target: target, in: context())
+    let keys = try await createKeys(batch), claimed = try await take(batch, keys)
+    var upload = BatchUpload(batch: claimed.batch, target: target, in: context(keys: keys))
     upload.hold(chunk.held + claimed.held.map { ($0, .held) })
     var failure = await upload.send()
     if failure == nil { failure = await upload.findGone() }
@@ -169,8 +190,8 @@ extension SyncUpRun {
   private mutating func sendAgain(_ ids: [Int64]) async throws {
     let soup = state.soupName, plan = plan
     let batch = try await environment.store.read { try DirtyBatch($0.entries(ids, in: soup), plan: plan) }
-    let claimed = try await take(batch)
-    var upload = BatchUpload(batch: claimed.batch, target: target, in: context(.leaveIfChanged))
+    let keys = try await createKeys(batch), claimed = try await take(batch, keys)
+    var upload = BatchUpload(batch: claimed.batch, target: target, in: context(.leaveIfChanged, keys: keys))
     upload.hold(claimed.held.map { ($0, .held) })
     let failure = await upload.send()
     _ = try await writeBack(upload)
@@ -180,8 +201,21 @@ extension SyncUpRun {
 
   /// Takes rows before they are sent: no other run sends them then, and should the answer to a create be lost, the next run
   /// knows what to look for.
-  private func take(_ batch: DirtyBatch) async throws -> ClaimedBatch {
-    try await record.take(batch, in: state.soupName, target.looksForLostCreates ? place : nil)
+  private func take(_ batch: DirtyBatch, _ keys: [Int64: JSONObject]) async throws -> ClaimedBatch {
+    try await record.take(batch, in: state.soupName, target.looksForLostCreates ? place : nil, keys: keys)
+  }
+
+  /// What identifies the creates of a batch; of those that are repeated as it was.
+  private func createKeys(_ batch: DirtyBatch) async throws -> [Int64: JSONObject] {
+    let creates = (0..<batch.count).filter { batch.action($0) == .create }, soup = state.soupName
+    guard target.keysCreates, !creates.isEmpty else { return [:] }
+    let ids = creates.map { batch.entryIds[$0] }
+    let known = try await environment.store.read { snapshot in
+      try ids.reduce(into: [Int64: JSONObject]()) { keys, id in
+        keys[id] = try snapshot.unsettledUpload(of: id, in: soup).flatMap { SentCreate($0)?.key }
+      }
+    }
+    return try await target.createKeys(creates, of: batch, known: known, in: context())
   }
 
   /// One transaction for all answers of a batch.

@@ -41,7 +41,7 @@ struct UploadAnswer: Sendable {
     case .delete where result.maySayRecordIsGone: .succeeded
     // Looked at once more before anything is created.
     case .update where result.maySayRecordIsGone: mergeMode == .overwrite ? .recreate : .conflicting
-    case .update where result.saysRecordHasChanged: .conflicting
+    case .update where result.saysRecordHasChanged, .delete where result.saysRecordHasChanged: .conflicting
     default: .failed
     }
   }

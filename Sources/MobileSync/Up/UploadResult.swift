@@ -11,6 +11,16 @@ package struct UploadResult: Sendable, Equatable {
   /// The time stamp that the record got, ms since 1970 UTC, where the answer says it.
   package var stamp: Int64?
 
+  /// First-level members that the record has after it, as far as the answer says.
+  package var record: JSONObject?
+  /// Members of the entry that are not true any more, such as a date that the server did not tell anew.
+  package var outdated: [String] = []
+  /// The server has taken a create and says neither yes nor no: it is looked for in the next run.
+  package var isPending = false
+
+  /// Other soups may name the record by the id that it had here: which one the server gave is kept.
+  package var keepsLocalId = false
+
   private let says: Says
 
   /// What an answer says about the record, beside whether it was accepted.
@@ -47,6 +57,13 @@ package struct UploadResult: Sendable, Equatable {
   /// An error of ours, in the server's shape.
   package static func failure(_ statusCode: String, _ message: String) -> UploadResult {
     UploadResult(isSuccess: false, error: ["statusCode": .string(statusCode), "message": .string(message), "fields": []])
+  }
+
+  /// A create whose record was found after its answer was lost.
+  static func found(_ id: String) -> UploadResult {
+    var result = UploadResult(isSuccess: true, id: id)
+    result.keepsLocalId = true
+    return result
   }
 
   package var maySayRecordIsGone: Bool { says.contains(.recordMayBeGone) }

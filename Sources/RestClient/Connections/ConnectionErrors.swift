@@ -1,7 +1,7 @@
 import JSON
 
 /// Errors of a named server's answers.
-enum ConnectionErrors {
+package enum ConnectionErrors {
   /// Where servers put the text of an error, in the order in which it is looked for.
   private static let places: [[String]] = [
     ["message"], ["error", "message"], ["error", "msg"], ["detail"], ["description"], ["error_description"], ["reason"],
@@ -22,7 +22,7 @@ enum ConnectionErrors {
   }
 
   /// What the server says is wrong: the first text in the usual places, else the beginning of a body that is not HTML.
-  static func message(of response: RestResponse, paths: ConnectionSettings.ErrorPaths) -> String? {
+  package static func message(of response: RestResponse, paths: ConnectionSettings.ErrorPaths) -> String? {
     guard response.body.count > 0 else { return nil }
     guard let value = try? response.body.json() else {
       let type = response.header("Content-Type")?.lowercased() ?? ""

@@ -16,6 +16,8 @@ struct RunPlan: Sendable, Equatable {
     var lastFullWalkMs: Int64?
     /// The last run met an item without a date: nothing can be asked by date.
     var lacksDates = false
+    /// A run that was to remove what it did not see has not reached its end.
+    var owesRemoval = false
   }
 
   /// - Parameter nowMs: The wall clock, ms since 1970 UTC.
@@ -24,6 +26,11 @@ struct RunPlan: Sendable, Equatable {
     let isToken = rules.mode == .token
     let everything = isToken ? FirstRequest.Scope.firstToken : .all
     let isFirst = isToken ? known.token == nil : known.watermark == nil
+    if known.owesRemoval {
+      scope = everything
+      removesUnseen = true
+      return
+    }
     guard !isFirst, rules.mode != .full, rules.mode != .hash, rules.mode != .etag else {
       scope = everything
       return

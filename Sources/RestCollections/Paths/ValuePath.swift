@@ -31,6 +31,11 @@ struct ValuePath: Sendable, Equatable {
     init(_ description: String) { self.description = description }
   }
 
+  init(text: String, origin: Origin) {
+    self.text = text
+    self.origin = origin
+  }
+
   /// - Throws: ``Problem``.
   init(_ text: String, taking forms: Forms = []) throws(Problem) {
     self.text = text

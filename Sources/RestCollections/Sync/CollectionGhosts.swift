@@ -8,8 +8,6 @@ struct CollectionGhosts: Sendable {
   let connection: RestConnection
   let context: FetchContext
 
-  /// Fewer candidates than these are removed whatever part of the rows they are.
-  private static let fewest = 20
   /// Candidates that are asked for one by one in one search; the others wait for the next.
   private static let readAtOnce = 100
 
@@ -122,11 +120,23 @@ struct CollectionGhosts: Sendable {
 
   /// - Throws: ``SyncError`` `.tooManyGhosts` for more than the target allows, unless they are to go all the same.
   private func checked(_ localIds: [String], _ remote: Set<String>) throws -> Set<String> {
-    let gone = localIds.count { !remote.contains($0) }, share = Double(gone) / Double(max(1, localIds.count))
-    guard localIds.count >= CollectionGhosts.fewest, share > target.ghosts.maxRatio, !context.isForced else { return remote }
-    throw SyncError(
+    let gone = localIds.count { !remote.contains($0) }
+    if let refusal = target.ghosts.refusal(gone: gone, of: localIds.count, isForced: context.isForced) { throw refusal }
+    return remote
+  }
+}
+
+extension GhostRules {
+  /// Fewer rows than these may all go.
+  private static let fewest = 20
+
+  /// ``SyncError`` `.tooManyGhosts` for more than the target allows, unless they are to go all the same.
+  func refusal(gone: Int, of count: Int, isForced: Bool) -> SyncError? {
+    let share = Double(gone) / Double(max(1, count))
+    guard count >= GhostRules.fewest, share > maxRatio, !isForced else { return nil }
+    return SyncError(
       .tooManyGhosts,
-      "rest target: \(gone) of \(localIds.count) rows are gone from the server, more than 'maxRatio' (\(target.ghosts.maxRatio)) "
+      "rest target: \(gone) of \(count) rows are gone from the server, more than 'maxRatio' (\(maxRatio)) "
         + "allows; if that is right, clean with force = true")
   }
 }

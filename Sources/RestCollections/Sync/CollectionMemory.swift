@@ -27,6 +27,7 @@ struct CollectionMemory: Sendable {
     known.lastRunMs = json["lastRunMs"]?.integerValue
     known.lastFullWalkMs = json["lastFullWalkMs"]?.integerValue
     known.lacksDates = json["lacksDates"]?.boolValue ?? false
+    known.owesRemoval = json["owesRemoval"]?.boolValue ?? false
     cursor = json["cursor"]?.objectValue
     account = json["account"]?.stringValue
   }
@@ -39,6 +40,7 @@ struct CollectionMemory: Sendable {
       if let value { json[key] = .integer(value) }
     }
     if let token = known.token { json["token"] = .string(token) }
+    if known.owesRemoval { json["owesRemoval"] = .bool(true) }
     if known.lacksDates { json["lacksDates"] = .bool(true) }
     if let account { json["account"] = .string(account) }
     if let cursor { json["cursor"] = .object(cursor) }

@@ -29,6 +29,8 @@ actor CollectionRun {
   private var startsAgain = false
   /// A stored token was sent with the first request, which may have expired.
   private var usesToken: Bool
+  /// Ids that this run has met, where it removes the others.
+  private var seen = Set<String>()
 
   /// - Throws: ``SyncError`` `.invalidTarget`, `RestError`, `StoreError`.
   init(_ target: RestTarget, _ connection: RestConnection, _ context: FetchContext) async throws {
@@ -70,6 +72,7 @@ actor CollectionRun {
       validators = kept.compactMapValues { (try? JSONValue(parsing: $0)).flatMap { PageValidator($0, target) } }
     }
     if case .token = plan.scope { usesToken = cursor == nil } else { usesToken = false }
+    if plan.removesUnseen { memory.known.owesRemoval = true }
     self.plan = plan
     self.memory = memory
   }
@@ -118,7 +121,7 @@ actor CollectionRun {
     guard error.code == .httpStatus, let status = error.status else { throw error }
     let answer = PageAnswer(url: request.url, status: status, headers: error.headers), isEmpty = error.body?.isEmpty ?? true
     if usesToken, let full = RunPlan.afterExpiry(target, answer, bodyIsEmpty: isEmpty) {
-      try restartWithoutToken(full)
+      try restartWithoutToken(full, from: target.incremental.tokenParam == nil ? RunPlan.newStart(answer) : nil)
       return nil
     }
     switch walk.failed(answer, bodyIsEmpty: isEmpty) {
@@ -132,7 +135,9 @@ actor CollectionRun {
     case .fail(let problem): throw SyncError(problem)
     case .end(let end):
       var page = SyncDownPage(parts: [nil], totalSize: Int(clamping: walk.totalSize))
-      var notes = ended(end, PageNotes())
+      var notes = PageNotes()
+      try await removeUnseen(end, &notes)
+      notes = ended(end, notes)
       notes.isPastTheEnd = true
       page.notes = notes
       return page
@@ -141,14 +146,18 @@ actor CollectionRun {
   }
 
   /// The server has forgotten the token: everything is read, and marks of the time between are gone.
-  private func restartWithoutToken(_ full: RunPlan) throws {
+  /// - Parameter start: Where the server says that the new list begins.
+  private func restartWithoutToken(_ full: RunPlan, from start: String?) throws {
     plan = full
+    seen = []
+    memory.known.owesRemoval = true
     usesToken = false
     startsAgain = true
     memory.known.token = nil
     do throws(URITemplate.Problem) {
       walk = try PageWalk(
-        target, base: walk.first.base, allowedOrigins: walk.urls.allowedOrigins, maxPages: .max, scope: full.scope)
+        target, base: walk.first.base, allowedOrigins: walk.urls.allowedOrigins, maxPages: .max,
+        scope: start.map { .token($0) } ?? full.scope)
     } catch {
       throw SyncError(error)
     }
@@ -181,6 +190,11 @@ actor CollectionRun {
     var page = SyncDownPage(parts: [shaped.records], totalSize: 0)
     let wasFirst = isFirst
     let step = tracker.hasReachedWatermark(found) ? .end(walk.endAtWatermark()) : walk.accept(found)
+    if plan.removesUnseen {
+      seen.formUnion(found.ids)
+      if case .restart = step { seen = [] }
+      if case .end(let end) = step { try await removeUnseen(end, &notes) }
+    }
     if target.validatesPages, target.incremental.mode.validates(isFirstPage: wasFirst) {
       let kept = keeps(step, notes) ? PageValidator(found, next: step.next).map { (page: name, value: $0.json(target)) } : nil
       if target.incremental.mode == .etag { notes.kept = kept } else { ofFirstPage = kept }
@@ -203,8 +217,20 @@ actor CollectionRun {
     return notes.flagged.isEmpty
   }
 
+  /// What a full run did not meet, in place of marks that the server keeps no longer, goes by the rules for ghosts.
+  private func removeUnseen(_ end: PageWalk.End, _ notes: inout PageNotes) async throws {
+    guard plan.removesUnseen, end.certainty != .short else { return }
+    let local = try await context.cleanIds(), gone = local.filter { !seen.contains($0) }
+    memory.known.owesRemoval = false
+    if let refusal = target.ghosts.refusal(gone: gone.count, of: local.count, isForced: context.isForced) {
+      notes.warnings.append(refusal.message)
+    } else {
+      notes.unwanted += gone
+    }
+  }
+
   private func shape(_ found: CollectionPage, _ response: ConnectionResponse) async throws -> ShapedRecords {
-    let shaper = ItemShaper(target: target, context: context)
+    let shaper = ItemShaper(target: target, context: context, client: client)
     return try await shaper.records(of: found, response)
   }
 

@@ -18,10 +18,16 @@ struct ShapedRecords: Sendable {
 struct ItemShaper: Sendable {
   let target: RestTarget
   let context: FetchContext
+  let client: CollectionClient
 
-  func records(of page: CollectionPage, _ response: ConnectionResponse) async throws -> ShapedRecords {
-    guard !page.items.isEmpty else { return ShapedRecords() }
-    let records = response.body.withUnsafeBytes { page.records(in: $0) }
+  func records(of given: CollectionPage, _ response: ConnectionResponse) async throws -> ShapedRecords {
+    guard !given.items.isEmpty else { return ShapedRecords() }
+    var page = given, records = response.body.withUnsafeBytes { page.records(in: $0) }
+    if target.detail != nil || target.isPartial {
+      let completer = ItemCompleter(target: target, context: context, client: client)
+      records = .text(try await completer.complete(records.text(in: response.body), &page))
+      guard !page.items.isEmpty else { return ShapedRecords() }
+    }
     if let transform = target.transform {
       return try await ItemTransform(name: transform, context: context).records(records.text(in: response.body), of: page)
     }

@@ -17,7 +17,14 @@ package struct RestSyncService: SyncService {
 
   package var defaultUpKind: String? { nil }
   package var defaultFields: TargetFields { TargetFields(id: "id", modificationDate: RestSyncDownTarget.noDate) }
-  package var upKinds: [SyncUpKind] { [] }
+
+  package var upKinds: [SyncUpKind] {
+    [
+      SyncUpKind("rest", TargetKeys(RestTarget.keys)) { [connections] json throws(SyncError) in
+        .records(try RestSyncUpTarget(json, connections))
+      }
+    ]
+  }
 
   package var downKinds: [SyncDownKind] {
     [
@@ -39,7 +46,7 @@ package struct RestSyncService: SyncService {
   package func send(
     _ upload: PlannedUpload, of batch: DirtyBatch, in context: UploadContext
   ) async throws -> UploadResult {
-    throw SyncError(.invalidTarget, "rest target: collections are read-only here")
+    throw SyncError(.invalidTarget, "rest target: a custom target has to send by itself here")
   }
 
   // MARK: Answers

@@ -17,16 +17,26 @@ struct RecordRead: Sendable, Equatable {
   init?(_ up: TargetReader) throws(RestTargetError) {
     guard let reader = try up.inside("read", known: ["url", "params", "headers", "itemPath"]) else { return nil }
     url = try reader.required("url", reader.template("url"))
+    params = try RecordRead.parameters(reader)
+    headers = try RecordRead.headers(reader)
+    let own = try reader.path("itemPath")
+    itemPath = try own == nil ? up.path("itemPath") : own
+  }
+  /// Templates in the values of parameters.
+  static func parameters(_ reader: TargetReader) throws(RestTargetError) -> [Parameter] {
     var params: [Parameter] = []
     for pair in try reader.pairs("params") ?? [] {
       params.append(Parameter(name: pair.name, value: try reader.template(pair.value, "params", for: .text)))
     }
-    self.params = params
-    headers = try HeaderField.read("headers", reader)
+    return params
+  }
+
+  /// Headers whose texts are templates.
+  static func headers(_ reader: TargetReader) throws(RestTargetError) -> [HeaderField] {
+    let headers = try HeaderField.read("headers", reader)
     for field in headers {
       if case .text(let text) = field.value { _ = try reader.template(text, "headers", for: .text) }
     }
-    let own = try reader.path("itemPath")
-    itemPath = try own == nil ? up.path("itemPath") : own
+    return headers
   }
 }

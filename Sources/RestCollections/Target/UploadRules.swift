@@ -1,6 +1,6 @@
 import JSON
 
-/// The uploads of a target: read and checked here, so that a wrong key is known before anything is sent.
+/// The uploads of a target, read and checked before anything is sent.
 struct UploadRules: Sendable, Equatable {
   let json: JSONObject
   let create: UploadOperation?
@@ -8,9 +8,40 @@ struct UploadRules: Sendable, Equatable {
   let delete: UploadOperation?
   /// The GET of one record.
   let read: RecordRead?
+  /// In place of the target's.
+  let connection: String?
+  let precondition: Precondition
+  let tag: TagRules
+  /// Records recreated in one run; the next one stops it.
+  let maxRecreate: Int
+  /// Milliseconds between two writes, where that is longer than the connection's.
+  let pauseMs: Int
+  let dependencies: [Dependency]
+
   var hasRead: Bool { read != nil }
 
-  private enum Precondition: String, CaseIterable { case ifMatch, ifUnmodifiedSince, check, none }
+  enum Precondition: String, CaseIterable, Sendable { case ifMatch, ifUnmodifiedSince, check, none }
+
+  /// A member that names a record of another soup.
+  struct Dependency: Sendable, Equatable {
+    let path: ValuePath
+    let soup: String
+  }
+
+  /// Where the tag of a record is, and how it is sent back.
+  struct TagRules: Sendable, Equatable {
+    var path = ValuePath.etag
+    /// Text with `{tag}`.
+    var template: URITemplate?
+    var header = "If-Match"
+    var sendsWeak = false
+
+    /// The value of the header; nil for a weak tag that is not to be sent.
+    func condition(_ tag: String) -> String? {
+      guard sendsWeak || !tag.hasPrefix("W/") else { return nil }
+      return template.flatMap { try? $0.expanded { _ in tag } } ?? tag
+    }
+  }
 
   private static let keys = [
     "create", "update", "delete", "read", "connection", "itemPath", "wrap", "nullOnMissing", "precondition", "tag", "weakTags",
@@ -25,114 +56,45 @@ struct UploadRules: Sendable, Equatable {
     update = try UploadOperation("update", reader)
     delete = try UploadOperation("delete", reader)
     read = try RecordRead(reader)
-    if reader.has("connection") { _ = try RestTarget.connectionName("connection", reader) }
-    _ = try reader.path("itemPath")
-    _ = try reader.nonEmptyText("wrap")
-    _ = try reader.flag("nullOnMissing")
-    let precondition = try reader.choice("precondition", of: Precondition.self)
-    if precondition == .check, read == nil { throw reader.error("precondition", "cannot be 'check' without 'read'") }
-    try UploadRules.checkTag(reader)
-    _ = try reader.flag("weakTags")
-    _ = try reader.count("maxRecreate")
-    _ = try reader.count("pauseMs")
-    for pair in try reader.pairs("dependsOn") ?? [] { _ = try reader.path(pair.name, "dependsOn") }
+    connection = reader.has("connection") ? try RestTarget.connectionName("connection", reader) : nil
+    let chosen = try reader.choice("precondition", of: Precondition.self)
+    if chosen == .check, read == nil { throw reader.error("precondition", "cannot be 'check' without 'read'") }
+    precondition = chosen ?? (read == nil ? .none : .check)
+    tag = try UploadRules.tag(reader)
+    maxRecreate = try reader.count("maxRecreate") ?? 10
+    pauseMs = try reader.count("pauseMs") ?? 0
+    var dependencies: [Dependency] = []
+    for pair in try reader.pairs("dependsOn") ?? [] {
+      dependencies.append(Dependency(path: try reader.path(pair.name, "dependsOn"), soup: pair.value))
+    }
+    self.dependencies = dependencies
+    if precondition == .ifMatch, tag.path.headerName != nil, read == nil {
+      throw reader.error(
+        "precondition", "'ifMatch' needs 'read', or a 'tag' in the item: the header '\(tag.path.text)' comes with one record only"
+      )
+    }
   }
 
-  private static func checkTag(_ reader: TargetReader) throws(RestTargetError) {
-    guard let tag = try reader.inside("tag", known: ["path", "template", "header"]) else { return }
-    _ = try tag.path("path", taking: .header)
-    if let template = try tag.template("template", for: .text), template.names != ["tag"] {
-      throw tag.error("template", "must hold '{tag}' once and nothing else in braces")
+  private static func tag(_ reader: TargetReader) throws(RestTargetError) -> TagRules {
+    var rules = TagRules()
+    rules.sendsWeak = try reader.flag("weakTags") ?? false
+    guard let tag = try reader.inside("tag", known: ["path", "template", "header"]) else { return rules }
+    if let path = try tag.path("path", taking: .header) { rules.path = path }
+    if let template = try tag.template("template", for: .text) {
+      guard template.names == ["tag"] else {
+        throw tag.error("template", "must hold '{tag}' once and nothing else in braces")
+      }
+      rules.template = template
     }
-    if let name = try tag.text("header"), !HeaderField.isToken(name) { throw tag.error("header", "is not the name of a header") }
+    if let name = try tag.text("header") {
+      guard HeaderField.isToken(name) else { throw tag.error("header", "is not the name of a header") }
+      rules.header = name
+    }
+    return rules
   }
 }
 
-/// One of `create`, `update` and `delete`.
-struct UploadOperation: Sendable, Equatable {
-  let method: Method
-  let url: URITemplate
-
-  enum Method: String, CaseIterable, Sendable { case post = "POST", put = "PUT", patch = "PATCH", delete = "DELETE" }
-  private enum Send: String, CaseIterable { case changed, listed }
-  private enum BodyFormat: String, CaseIterable { case json, form }
-  private enum Answer: String, CaseIterable { case item, partial, id, none }
-
-  private static let keys = [
-    "url", "method", "params", "headers", "fields", "body", "constants", "wrap", "send", "merges", "nullOnMissing", "bodyFormat",
-    "contentType", "itemPath", "answer", "idPath",
-  ]
-  private static let createKeys = ["idempotencyHeader", "newId", "uniqueField", "prepare", "lookup"]
-
-  /// nil when there is none: the server is read-only for it.
-  init?(_ name: String, _ up: TargetReader) throws(RestTargetError) {
-    let isCreate = name == "create"
-    guard let reader = try up.inside(name, known: UploadOperation.keys + (isCreate ? UploadOperation.createKeys : [])) else {
-      return nil
-    }
-    method = try reader.choice("method") ?? (isCreate ? .post : name == "update" ? .patch : .delete)
-    url = try reader.required("url", reader.template("url"))
-    try UploadOperation.checkTexts(reader)
-    try UploadOperation.checkFields(reader, isDelete: name == "delete", isPutUpdate: name == "update" && method == .put)
-    _ = try reader.object("constants")
-    for key in ["wrap", "contentType"] { _ = try reader.nonEmptyText(key) }
-    for key in ["merges", "nullOnMissing"] { _ = try reader.flag(key) }
-    _ = try reader.choice("send", of: Send.self)
-    _ = try reader.choice("bodyFormat", of: BodyFormat.self)
-    _ = try reader.choice("answer", of: Answer.self)
-    _ = try reader.path("itemPath")
-    _ = try reader.path("idPath", taking: .header)
-    if isCreate { try UploadOperation.checkCreate(reader) }
-  }
-
-  /// Templates in the values of parameters and headers.
-  static func checkTexts(_ reader: TargetReader) throws(RestTargetError) {
-    for pair in try reader.pairs("params") ?? [] { _ = try reader.template(pair.value, "params", for: .text) }
-    for field in try HeaderField.read("headers", reader) {
-      if case .text(let text) = field.value { _ = try reader.template(text, "headers", for: .text) }
-    }
-  }
-
-  private static func checkFields(_ reader: TargetReader, isDelete: Bool, isPutUpdate: Bool) throws(RestTargetError) {
-    let hasBody = try reader.object("body") != nil
-    guard let fields = reader["fields"] else {
-      if !hasBody, !isDelete { throw reader.refusal("fields", "needs 'fields' or 'body'") }
-      return
-    }
-    if hasBody { throw reader.error("body", "cannot stand beside 'fields'") }
-    switch fields {
-    case .string("*"): return
-    case .array: _ = try reader.texts("fields")
-    case .object:
-      for pair in try reader.pairs("fields") ?? [] where !pair.value.hasPrefix("lua:") {
-        _ = try reader.path(pair.value, "fields", taking: .each)
-      }
-    default: throw reader.error("fields", "must be a list of fields, an object of paths, or \"*\"")
-    }
-    if isPutUpdate, try reader.flag("merges") != true {
-      throw reader.error(
-        "fields",
-        "lists fields for a PUT, which would erase all others; send \"*\", use PATCH, or set 'merges' when the server keeps them")
-    }
-  }
-
-  private static func checkCreate(_ reader: TargetReader) throws(RestTargetError) {
-    if let name = try reader.text("idempotencyHeader"), !HeaderField.isToken(name) {
-      throw reader.error("idempotencyHeader", "is not the name of a header")
-    }
-    if let id = try reader.nonEmptyText("newId"), id != "uuid", !id.hasPrefix("lua:") { _ = try reader.path(id, "newId") }
-    _ = try reader.path("uniqueField")
-    if let prepare = try reader.inside("prepare", known: ["method", "url", "urlPath", "idPath"]) {
-      _ = try prepare.choice("method", of: Method.self)
-      _ = try prepare.required("url", prepare.template("url"))
-      let paths = [try prepare.path("urlPath", taking: .header), try prepare.path("idPath", taking: .header)]
-      if paths.compactMap({ $0 }).isEmpty { throw prepare.refusal("urlPath", "needs 'urlPath' or 'idPath'") }
-    }
-    if let lookup = try reader.inside("lookup", known: ["url", "params", "itemsPath", "waitMs"]) {
-      _ = try lookup.required("url", lookup.template("url"))
-      try checkTexts(lookup)
-      _ = try lookup.path("itemsPath")
-      _ = try lookup.count("waitMs")
-    }
-  }
+extension ValuePath {
+  /// `header:ETag`, which is well-formed.
+  fileprivate static let etag = ValuePath(text: "header:ETag", origin: .header("ETag"))
 }

@@ -97,6 +97,58 @@ final class CollectionBench: @unchecked Sendable {  // the manager is replaced b
       target: CollectionBench.target(members), options: options, soupName: CollectionBench.soup, syncName: name)
   }
 
+  /// Where changes go: the records of the list one by one.
+  static let plainUp: JSONObject = [
+    "read": ["url": "/items/{id}"], "create": ["url": "/items", "fields": ["name", "description"]],
+    "update": ["url": "/items/{id}", "fields": ["name", "description"]], "delete": ["url": "/items/{id}"],
+  ]
+
+  /// A target with ``plainUp``, changed.
+  static func upTarget(_ up: JSONObject = [:], _ members: JSONObject = [:]) -> JSONObject {
+    target((["modificationDateField": "updated_at", "up": .object(plainUp.merging(up))] as JSONObject).merging(members))
+  }
+
+  @discardableResult
+  func up(
+    _ up: JSONObject = [:], _ members: JSONObject = [:], mode: String = "LEAVE_IF_CHANGED", name: String = "up"
+  ) async throws -> SyncState {
+    server.forgetRequests()
+    server.with { $0.takesWrites = true }
+    return try await manager.syncUp(
+      target: CollectionBench.upTarget(up, members), options: ["mergeMode": .string(mode)], soupName: CollectionBench.soup,
+      syncName: name)
+  }
+
+  /// Runs the sync up again.
+  @discardableResult
+  func upAgain(_ name: String = "up") async throws -> SyncState {
+    server.forgetRequests()
+    return try await manager.reSync(.name(name))
+  }
+
+  /// A record made here.
+  func make(_ id: String, _ members: JSONObject) throws {
+    var entry: JSONObject = ["id": .string(id), "__local__": true, "__locally_created__": true]
+    for (key, value) in members { entry[key] = value }
+    try store.upsert(JSONValue.array([.object(entry)]).text, into: CollectionBench.soup)
+  }
+
+  /// Deletes a record as a script does.
+  func delete(_ id: Int) throws { try edit(id, ["__locally_updated__": false, "__locally_deleted__": true]) }
+
+  /// The only entry with that id.
+  func record(_ id: String) throws -> JSONObject? {
+    let found = try entries().filter { $0.id == id }
+    if found.count > 1 { throw WireFailure("\(found.count) entries have the id \(id)") }
+    return found.first
+  }
+
+  /// What `__last_error__` of an entry says.
+  func lastError(_ entry: JSONObject?) throws -> JSONObject {
+    let text = entry?["__last_error__"]?.stringValue ?? "{}"
+    return try JSONValue(parsing: Array(text.utf8)).objectValue ?? [:]
+  }
+
   @discardableResult
   func again(_ name: String = "s") async throws -> SyncState {
     server.forgetRequests()

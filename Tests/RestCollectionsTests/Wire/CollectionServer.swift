@@ -42,6 +42,19 @@ final class CollectionServer: Sendable {
     var change: (@Sendable (inout ScriptedAnswer, RecordedRequest) -> Void)?
     /// Answers of single records, by id.
     var records: [String: ScriptedAnswer] = [:]
+    /// Records can be written; see ``CollectionServer/write(_:_:)``.
+    var takesWrites = false
+    /// In place of the answer to a request about one record, or to a create; nil for the server's own.
+    var onRecord: (@Sendable (RecordedRequest, inout State) -> ScriptedAnswer?)?
+    /// Answers with one record have an `ETag`, which conditions are compared with.
+    var recordTags = false
+    var tagsAreWeak = false
+    /// Writes without a condition are refused.
+    var demandsTag = false
+    /// The id of the next record that a POST creates.
+    var nextId: Int64 = 1000
+    /// Writes so far: each one's date is a second later.
+    var writes = 0
     /// List requests so far.
     var lists = 0
     /// Requests that a test is done with.
@@ -103,19 +116,30 @@ final class CollectionServer: Sendable {
     }
   }
 
+  /// Requests about single records and creates, as `METHOD /path body`.
+  var recordRequests: [String] {
+    requests.dropFirst(with { $0.skipped }).filter { $0.path != "/items" || $0.method != "GET" }
+      .map { $0.text.isEmpty ? "\($0.method) \($0.target)" : "\($0.method) \($0.target) \($0.text)" }
+  }
+
+  func row(_ id: String) -> JSONObject? { with { state in state.rows.first { $0["id"]?.plain == id } } }
+
   func received(_ count: Int) async { await server.received(count) }
 
   // MARK: Answers
 
   private func answer(_ request: RecordedRequest) -> ScriptedAnswer {
     with { state in
+      let isWrite = state.takesWrites && (request.method != "GET" || request.path.hasPrefix("/items/"))
+      if isWrite || request.path != "/items", let answer = state.onRecord?(request, &state) { return answer }
+      if isWrite, request.method != "GET" { return CollectionServer.write(request, &state) }
       guard request.path.hasPrefix("/items/") else { return CollectionServer.list(request, &state) }
       let id = String(request.path.dropFirst("/items/".count))
       if let answer = state.records[id] { return answer }
       guard let row = state.rows.first(where: { $0["id"]?.plain == id }) else {
         return .json(#"{"message":"not found"}"#, status: 404)
       }
-      return .json(JSONValue.object(row).text)
+      return .json(JSONValue.object(row).text, headers: state.tagHeaders(row))
     }
   }
 

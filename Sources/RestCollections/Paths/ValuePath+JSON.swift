@@ -1,0 +1,82 @@
+import JSON
+import RecordScan
+
+extension ValuePath {
+  /// What the path leads to in a value; nil when it leads nowhere, and for a header.
+  func value(in json: JSONValue) -> JSONValue? {
+    switch origin {
+    case .body(let steps): return ValuePath.value(at: steps, in: json)
+    case .each(let list, let rest):
+      guard let elements = ValuePath.value(at: list, in: json)?.arrayValue else { return nil }
+      return .array(elements.compactMap { ValuePath.value(at: rest, in: $0) })
+    case .header: return nil
+    }
+  }
+
+  /// The same in an answer, its headers included.
+  func value(in json: JSONValue, of answer: PageAnswer) -> JSONValue? {
+    guard let headerName else { return value(in: json) }
+    return answer.header(headerName).map { .string($0) }
+  }
+
+  private static func value(at steps: [PathStep], in json: JSONValue) -> JSONValue? {
+    var value = json
+    for step in steps {
+      switch (value, step) {
+      case (.object(let object), .member(let key, _)):
+        guard let next = object[String(decoding: key, as: UTF8.self)] else { return nil }
+        value = next
+      case (.array(let list), .member(_, let index?)):
+        guard list.indices.contains(index) else { return nil }
+        value = list[index]
+      case (.array(let list), .firstElement(let key, let text)):
+        let name = String(decoding: key, as: UTF8.self), wanted = String(decoding: text, as: UTF8.self)
+        guard let next = list.first(where: { $0[name]?.stringValue == wanted }) else { return nil }
+        value = next
+      default: return nil
+      }
+    }
+    return value
+  }
+
+  /// The keys of a path through members.
+  var memberNames: [String]? { keys?.map { String(decoding: $0, as: UTF8.self) } }
+
+  /// The first-level member that the path leads through; nil for the root and for a header.
+  var firstMember: String? {
+    let steps: [PathStep]
+    switch origin {
+    case .body(let all): steps = all
+    case .each(let list, let rest): steps = list + rest
+    case .header: return nil
+    }
+    guard case .member(let key, _)? = steps.first else { return nil }
+    return String(decoding: key, as: UTF8.self)
+  }
+}
+
+extension JSONObject {
+  /// Sets a member below others, which are made where they are missing.
+  mutating func set(_ value: JSONValue, at keys: some Collection<String>) {
+    guard let key = keys.first else { return }
+    guard keys.count > 1 else {
+      self[key] = value
+      return
+    }
+    var inner = self[key]?.objectValue ?? [:]
+    inner.set(value, at: keys.dropFirst())
+    self[key] = .object(inner)
+  }
+}
+
+extension JSONValue {
+  /// A text, or a number as it is spelled; what ids and tags are made of.
+  var idText: String? {
+    switch self {
+    case .string(let text): text.isEmpty ? nil : text
+    case .integer(let number): String(number)
+    case .number: text
+    default: nil
+    }
+  }
+}

@@ -1,0 +1,87 @@
+import JSON
+import MobileSync
+import RestClient
+
+/// Completes items that a list shows in part: by one request an item, or with what the soup has of it.
+struct ItemCompleter: Sendable {
+  let target: RestTarget
+  let context: FetchContext
+  let client: CollectionClient
+
+  /// - Parameters:
+  ///   - text: An array of the page's items.
+  ///   - page: Items that are left out, because they have not changed or are gone, leave it as well.
+  /// - Returns: An array of the items that are left.
+  func complete(_ text: [UInt8], _ page: inout CollectionPage) async throws -> [UInt8] {
+    var items: [JSONObject] = []
+    for value in try JSONValue(parsing: text).arrayValue ?? [] {
+      guard let item = value.objectValue else { continue }
+      items.append(item)
+    }
+    let known = try await context.receivedRecords(page.items.map(\.id))
+    if target.isPartial {
+      items = zip(items, page.items).map { item, place in
+        known[place.id].map { $0.replacing(with: item) } ?? item
+      }
+    }
+    guard let detail = target.detail else { return JSONValue.array(items.map { .object($0) }).serialized() }
+    let asked = items.indices.filter { i in !isKnown(items[i], known[page.items[i].id]) }
+    let details = try await details(detail, asked.map { items[$0] })
+    var left: [CollectionPage.PageItem] = [], complete: [JSONValue] = []
+    for (i, found) in zip(asked, details) {
+      guard let found else { continue }
+      left.append(page.items[i])
+      complete.append(.object(items[i].replacing(with: found)))
+    }
+    page.items = left
+    return JSONValue.array(complete).serialized()
+  }
+
+  /// Whether the row says what the list says.
+  private func isKnown(_ item: JSONObject, _ row: JSONObject?) -> Bool {
+    guard let row else { return false }
+    return item.allSatisfy { row[$0.key] == $0.value }
+  }
+
+  /// - Returns: nil for one that is gone by now.
+  private func details(_ detail: RestTarget.Detail, _ items: [JSONObject]) async throws -> [JSONObject?] {
+    try await withThrowingTaskGroup(of: (Int, JSONObject?).self) { group in
+      var found = [JSONObject?](repeating: Optional.none, count: items.count), next = 0
+      func begin() {
+        guard next < items.count else { return }
+        let i = next
+        next += 1
+        group.addTask { (i, try await self.detail(detail, items[i])) }
+      }
+      for _ in 0..<max(1, detail.parallel) { begin() }
+      while let (i, item) = try await group.next() {
+        found[i] = item
+        begin()
+      }
+      return found
+    }
+  }
+
+  private func detail(_ detail: RestTarget.Detail, _ item: JSONObject) async throws -> JSONObject? {
+    let values = TemplateValues(vars: target.vars, record: JSONValue.object(item).serialized())
+    let url: String
+    do throws(URITemplate.Problem) {
+      url = try TargetURL.expand(detail.url, values, base: client.connection.settings.baseURL)
+    } catch {
+      throw SyncError(.invalidTarget, "rest target: 'detail.url' \(error.description)")
+    }
+    let response: ConnectionResponse
+    do {
+      response = try await client.send(RestRequest(.GET, url))
+    } catch let error as RestError where error.code == .httpStatus && (error.status == 404 || error.status == 410) {
+      let answer = PageAnswer(url: url, status: error.status ?? 404, headers: error.headers)
+      guard answer.decides(bodyIsEmpty: error.body?.isEmpty ?? true) else { throw error }
+      return nil
+    }
+    let json = try response.response.json()
+    guard let found = (detail.itemPath ?? ValuePath.root).value(in: json)?.objectValue else {
+      throw response.response.invalidBody("'detail.itemPath' leads to no object")
+    }
+    return try RecordShape.members(of: found, target)
+  }
+}

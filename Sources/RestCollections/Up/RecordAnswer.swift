@@ -1,0 +1,69 @@
+import JSON
+import MobileSync
+import RestClient
+
+/// What the good answer to a write says of its record.
+struct RecordAnswer: Sendable {
+  /// The record's id; nil where the answer does not say it.
+  var id: String?
+  /// As the soup is to have them.
+  var members: JSONObject?
+  var tag: String?
+  /// The answer is no record: what the server made of the write is not known.
+  var isIncomplete = true
+  /// Nothing was there to be written to.
+  var saysGone = false
+  /// What people should know of it.
+  var warning: String?
+
+  /// - Throws: `RestError` `.invalidBody` for a page of a gateway: nothing says that the server has the change.
+  init(_ response: ConnectionResponse, to operation: UploadOperation, _ row: UploadRow, _ exchange: RecordExchange) throws {
+    let answer = PageAnswer(response), isCreate = row.serverId == nil || row.key != nil
+    id = isCreate ? row.key?.id : row.serverId
+    guard response.body.count > 0, response.status != 204 else {
+      id = id ?? RecordAnswer.id(inLocation: answer)
+      tag = exchange.up.tag.path.headerName.flatMap(answer.header)
+      return
+    }
+    guard answer.isJSON, let json = try? response.body.json() else {
+      throw response.response.invalidBody("expected JSON, or no body")
+    }
+    if json.arrayValue?.isEmpty ?? false {
+      saysGone = !isCreate
+      return
+    }
+    let said = operation.idPath?.value(in: json, of: answer)?.idText
+    guard operation.answer == .item || operation.answer == .partial else {
+      id = id ?? said ?? itemId(json, operation, exchange) ?? RecordAnswer.id(inLocation: answer)
+      return
+    }
+    let found = (operation.itemPath ?? ValuePath.root).value(in: json)
+    let item = found?.objectValue ?? found?.arrayValue?.first?.objectValue
+    let inside = item.flatMap { exchange.target.items.idField.value(in: .object($0))?.idText }
+    let known = id ?? said
+    id = known ?? inside ?? RecordAnswer.id(inLocation: answer)
+    guard let item, operation.answer == .partial || inside != nil && inside == id else {
+      if operation.answer == .item, known == nil || inside != nil || item != nil {
+        warning =
+          "the answer to \(operation.method.rawValue) holds no record with its "
+          + "'\(exchange.target.items.idField.text)', and is not stored; "
+          + "set 'itemPath' or 'answer'"
+      }
+      return
+    }
+    members = try exchange.members(item, row)
+    tag = exchange.tag(in: item, response)
+    isIncomplete = false
+  }
+
+  private func itemId(_ json: JSONValue, _ operation: UploadOperation, _ exchange: RecordExchange) -> String? {
+    (operation.itemPath ?? ValuePath.root).value(in: json).flatMap { exchange.target.items.idField.value(in: $0)?.idText }
+  }
+
+  /// The last part of its path.
+  private static func id(inLocation answer: PageAnswer) -> String? {
+    guard let location = answer.header("Location") else { return nil }
+    let path = location.prefix { $0 != "?" && $0 != "#" }
+    return path.split(separator: "/").last.map { URLQuery.decoded($0) }
+  }
+}

@@ -1,0 +1,177 @@
+import JSON
+import MobileSync
+import RestClient
+
+extension RecordUpload {
+  /// Sends a create, so that one whose answer is lost can be told from one that never arrived.
+  func create() async throws -> UploadResult {
+    guard let operation = up.create else { return readOnly("create") }
+    if let refusal = row.key?.refusal { return UploadResult(isSuccess: false, error: refusal, says: []) }
+    let body = try await BodyWriter(exchange, operation, row).body(), once = operation.once
+    let url = try row.key?.url ?? exchange.url(operation.url, operation.params, row)
+    let request = try request(operation, body, url: url, isRepeatable: once?.idempotencyHeader != nil)
+    var marks: [TextPair] = []
+    if let name = once?.idempotencyHeader, let token = row.key?.token { marks.append(TextPair(name: name, value: token)) }
+    switch try await exchange.send(request, operation.headers, row, conditions: marks) {
+    case .answered(let response): return try await succeeded(response, operation, body, "create")
+    case .refused(let error): return try await refused(error, once, body)
+    }
+  }
+
+  private func refused(_ error: RestError, _ once: CreateOnce?, _ body: UploadBody) async throws -> UploadResult {
+    guard row.key?.isRepeated ?? false, let status = error.status else { return failed(error) }
+    if status == 409 || status == 412, let id = row.key?.id, let read = up.read,
+      case .found(let found) = try await exchange.read(read, row), body.isIn(found.members)
+    {
+      memory.note(tag: found.tag, of: id)
+      var result = UploadResult(isSuccess: true, id: id)
+      result.record = found.members
+      return result
+    }
+    // The server takes what it gave for one create only once: the first one arrived, or was refused.
+    guard once?.prepare != nil, [400, 404, 409, 410].contains(status) else { return failed(error) }
+    guard let lookup = once?.lookup else {
+      return failed(
+        "the create was sent before without an answer, and the target has no 'lookup' to find its record: \(error.message)")
+    }
+    let ids = try await CreateFinder(exchange: exchange, row: row).ids(lookup)
+    switch ids.count {
+    case 0: return failed("the create was refused, and the next run prepares another one: \(error.message)")
+    case 1: return try await completed(UploadResult(isSuccess: true, id: ids[0]), ids[0], body)
+    default: return failed("'lookup' finds \(ids.count) records that may be the one", code: "IN_DOUBT")
+    }
+  }
+}
+
+extension UploadBody {
+  /// Whether a record has all that was sent.
+  func isIn(_ record: JSONObject) -> Bool {
+    sent.allSatisfy { key, value in value == record[key] || value.isNull && record[key] == nil }
+  }
+}
+
+/// Looks for the record of a create.
+struct CreateFinder: Sendable {
+  let exchange: RecordExchange
+  let row: UploadRow
+
+  /// The ids of the records that a look-up finds; it looks twice, since search lags.
+  func ids(_ lookup: CreateOnce.Lookup) async throws -> [String] {
+    let first = try await look(lookup)
+    guard first.isEmpty else { return first }
+    try await exchange.connection.wait(seconds: Double(lookup.waitMs) / 1000)
+    return try await look(lookup)
+  }
+
+  private func look(_ lookup: CreateOnce.Lookup) async throws -> [String] {
+    let request = RestRequest(.GET, try exchange.url(lookup.url, lookup.params, row))
+    switch try await exchange.send(request, [], row) {
+    case .refused(let error):
+      if error.status == 404 || error.status == 410 { return [] }
+      throw error
+    case .answered(let response):
+      guard response.body.count > 0, let json = try? response.body.json() else { return [] }
+      let found = (lookup.itemsPath ?? ValuePath.root).value(in: json)
+      let items = found?.arrayValue ?? (found?.objectValue == nil ? [] : [found ?? .null])
+      return items.compactMap { item in
+        let inner = exchange.target.items.itemPath?.value(in: item) ?? item
+        return (exchange.target.items.idField.value(in: inner) ?? exchange.target.items.idField.value(in: item))?.idText
+      }
+    }
+  }
+}
+
+extension RestSyncUpTarget {
+  func createKeys(
+    _ indices: [Int], of batch: DirtyBatch, known: [Int64: JSONObject], in context: UploadContext
+  ) async throws -> [Int64: JSONObject] {
+    guard let once = up.create?.once else { return [:] }
+    let exchange = RecordExchange(target, up, try connection(), context)
+    var keys: [Int64: JSONObject] = [:]
+    for i in indices {
+      let entryId = batch.entryIds[i]
+      if let before = known[entryId] {
+        var key = CreateKey(before)
+        key.set("repeated", true)
+        keys[entryId] = key.json
+      } else {
+        keys[entryId] = try await newKey(once, batch.entry(i), exchange)
+      }
+    }
+    return keys
+  }
+
+  private func newKey(_ once: CreateOnce, _ entry: JSONObject, _ exchange: RecordExchange) async throws -> JSONObject {
+    var key = CreateKey([:])
+    if once.idempotencyHeader != nil { key.set("token", .string(CreateKey.uuid())) }
+    let row = UploadRow(entry, base: nil, key: nil, isCreate: true, target)
+    if let path = once.uniqueField {
+      let own = path.value(in: .object(row.record))?.idText
+      key.set("unique", .string(own ?? CreateKey.uuid()))
+    }
+    do {
+      switch once.newId {
+      case .uuid: key.set("id", .string(CreateKey.uuid()))
+      case .path(let path): key.set("id", path.value(in: .object(row.record))?.idText.map { .string($0) })
+      case .function(let name): key.set("id", try await exchange.call(name, row.record)?.idText.map { .string($0) })
+      case nil: break
+      }
+      if once.newId != nil, key.id == nil { throw RecordExchange.MissingValue(message: "'newId' leads to no id") }
+      if let prepare = once.prepare { try await prepareCreate(prepare, row, exchange, &key) }
+    } catch let error as RecordExchange.MissingValue {
+      let at = exchange.context.configuration.now()
+      key.set("refusal", .object(RefusalDetails.failure(error.message, at: at)))
+    }
+    return key.json
+  }
+
+  private func prepareCreate(
+    _ prepare: CreateOnce.Prepare, _ row: UploadRow, _ exchange: RecordExchange, _ key: inout CreateKey
+  ) async throws {
+    let request = RestRequest(
+      HTTPMethod(rawValue: prepare.method.rawValue) ?? .POST, try exchange.url(prepare.url, [], row), body: Array("{}".utf8),
+      isRepeatable: true)
+    switch try await exchange.send(request, [], row) {
+    case .refused(let error):
+      throw RecordExchange.MissingValue(message: "the request before the create was refused: \(error.message)")
+    case .answered(let response):
+      let answer = PageAnswer(response), json = (try? response.body.json()) ?? .null
+      if let path = prepare.urlPath {
+        guard let url = path.value(in: json, of: answer)?.stringValue else {
+          throw RecordExchange.MissingValue(message: "'prepare' was answered without '\(path.text)'")
+        }
+        key.set("url", .string(URIReference.resolve(url, against: response.url)))
+      }
+      if let path = prepare.idPath {
+        guard let id = path.value(in: json, of: answer)?.idText else {
+          throw RecordExchange.MissingValue(message: "'prepare' was answered without '\(path.text)'")
+        }
+        key.set("id", .string(id))
+      }
+    }
+  }
+
+  func find(_ lost: LostKeyedCreate, in context: UploadContext) async throws -> LostKeyedCreate.Finding {
+    guard let once = up.create?.once else { return .inDoubt }
+    let exchange = RecordExchange(target, up, try connection(), context)
+    let row = UploadRow(lost.entry.replacing(with: lost.sent), base: nil, key: lost.key, isCreate: true, target)
+    if let id = row.key?.id, let read = up.read {
+      switch try await exchange.read(read, row) {
+      case .found(let found):
+        let isOurs = UploadBody(sent: lost.sent).isIn(found.members)
+        return isOurs ? .found(id: id, isCertain: once.newId == .uuid || once.prepare != nil) : .inDoubt
+      case .gone: return .sendAgain(isSafe: true)
+      case .refused: return .inDoubt
+      }
+    }
+    // The same one again is recognised by the server.
+    if once.idempotencyHeader != nil || once.prepare != nil || row.key?.id != nil { return .sendAgain(isSafe: true) }
+    guard let lookup = once.lookup else { return .inDoubt }
+    let ids = try await CreateFinder(exchange: exchange, row: row).ids(lookup)
+    switch ids.count {
+    case 0: return .sendAgain(isSafe: false)
+    case 1: return .found(id: ids[0], isCertain: row.key?.unique != nil)
+    default: return .inDoubt
+    }
+  }
+}

@@ -1,0 +1,209 @@
+import JSON
+import MobileSync
+import RecordScan
+import RestClient
+
+/// Sends requests about single records, and tells what concerns a record from what concerns the whole run.
+struct RecordExchange: Sendable {
+  let target: RestTarget
+  let up: UploadRules
+  let connection: RestConnection
+  let context: UploadContext
+
+  init(_ target: RestTarget, _ up: UploadRules, _ connection: RestConnection, _ context: UploadContext) {
+    self.target = target
+    self.up = up
+    self.connection = connection
+    self.context = context
+  }
+
+  enum Reply: Sendable {
+    case answered(ConnectionResponse)
+    /// About this record alone; 404 and 410 then mean that it is gone.
+    case refused(RestError)
+  }
+
+  /// A record as the server has it.
+  struct Found: Sendable {
+    /// As the soup is to have it.
+    let members: JSONObject
+    let tag: String?
+  }
+
+  enum ReadResult: Sendable {
+    case found(Found)
+    case gone
+    case refused(RestError)
+  }
+
+  // MARK: Requests
+
+  /// - Parameter conditions: Headers that make the server refuse what is out of date.
+  /// - Throws: `RestError` for what ends the run.
+  func send(
+    _ request: RestRequest, _ headers: [HeaderField], _ row: UploadRow, conditions: [TextPair] = []
+  ) async throws -> Reply {
+    try context.control.check()
+    var request = request, secrets: [ConnectionSettings.Header] = target.headers.map(\.setting)
+    if up.connection.map({ $0 != target.connection }) ?? false {
+      secrets = target.headers.filter { if case .text = $0.value { true } else { false } }.map(\.setting)
+    }
+    let values = row.values(target)
+    for field in headers {
+      guard case .text(let text) = field.value else {
+        secrets.append(field.setting)
+        continue
+      }
+      let value = try filled { () throws(URITemplate.Problem) in try URITemplate(text, for: .text).expanded { values[$0] } }
+      request.headers.append((field.name, value))
+    }
+    for pair in conditions { request.headers.append((pair.name, pair.value)) }
+    var options = ConnectionOptions(cache: .bypass, sameOrigin: target.staysOnOrigin, headers: secrets)
+    options.usesStoredAnswers = false
+    options.pauseMs = up.pauseMs
+    switch await answer(to: request, options) {
+    case .success(let response): return .answered(response)
+    case .failure(let error):
+      guard error.code == .httpStatus else { throw error }
+      return .refused(try concerningTheRecord(error, request, hasCondition: !conditions.isEmpty || request.isConditional))
+    }
+  }
+
+  private func answer(to request: RestRequest, _ options: ConnectionOptions) async -> Result<ConnectionResponse, RestError> {
+    do throws(RestError) {
+      return .success(try await connection.send(request, options))
+    } catch {
+      return .failure(error)
+    }
+  }
+
+  /// - Returns: The error, when it is about the record alone.
+  /// - Throws: `RestError` for all others; one that does not say that the server may have acted.
+  private func concerningTheRecord(_ error: RestError, _ request: RestRequest, hasCondition: Bool) throws -> RestError {
+    let status = error.status ?? 0, place = "\(request.method.rawValue) \(Redaction.url(request.path))"
+    let answer = PageAnswer(url: request.path, status: status, headers: error.headers)
+    switch status {
+    case 404, 410:
+      guard answer.decides(bodyIsEmpty: error.body?.isEmpty ?? true) else {
+        throw RecordExchange.misconfigured(
+          "\(place) was answered \(status) with \(answer.mediaType ?? "a body of no type"), not JSON: "
+            + "the URL of the target is wrong, or a proxy answered; nothing was changed")
+      }
+      return error
+    case 405, 501:
+      throw RecordExchange.misconfigured("\(place) was answered \(status): the server does not do that; check 'method' and 'url'")
+    case 428:
+      throw RecordExchange.misconfigured(
+        "\(place) was answered 428: the server demands a condition; set 'precondition' to 'ifMatch'")
+    case 412 where !hasCondition:
+      throw RecordExchange.misconfigured(
+        "\(place) carried no condition and was answered 412: the server demands one; set 'precondition' to 'ifMatch'")
+    case 401, 403, 407, 408, 420, 425, 429: throw error
+    case 400..<500: return error
+    default: throw error
+    }
+  }
+
+  /// An error of the target's definition, which ends the run.
+  static func misconfigured(_ message: String) -> RestError {
+    RestError(code: .httpStatus, message: "rest target: \(message)", outcome: .answered)
+  }
+
+  /// Fills a template in.
+  /// - Throws: ``MissingValue``.
+  func filled<T>(_ body: () throws(URITemplate.Problem) -> T) throws(MissingValue) -> T {
+    do {
+      return try body()
+    } catch {
+      throw MissingValue(message: error.description)
+    }
+  }
+
+  /// A record lacks what a template needs: that one cannot be sent.
+  struct MissingValue: Error { let message: String }
+
+  /// The URL of a template with parameters.
+  func url(_ template: URITemplate, _ params: [RecordRead.Parameter], _ row: UploadRow) throws(MissingValue) -> String {
+    let values = row.values(target), base = connection.settings.baseURL
+    return try filled { () throws(URITemplate.Problem) in
+      let url = try TargetURL.expand(template, values, base: base)
+      var query: [(name: String, value: String)] = []
+      for parameter in params { query.append((parameter.name, try parameter.value.expanded { values[$0] })) }
+      return URLQuery.adding(query, to: url)
+    }
+  }
+
+  // MARK: Reading
+
+  /// Asks for one record.
+  /// - Throws: `RestError` for what ends the run.
+  func read(_ read: RecordRead, _ row: UploadRow) async throws -> ReadResult {
+    let request = RestRequest(.GET, try url(read.url, read.params, row))
+    switch try await send(request, read.headers, row) {
+    case .refused(let error): return error.status == 404 || error.status == 410 ? .gone : .refused(error)
+    case .answered(let response):
+      guard response.body.count > 0, let json = try? response.body.json() else {
+        throw response.response.invalidBody("expected a record")
+      }
+      let item = (read.itemPath ?? ValuePath.root).value(in: json)
+      guard let item = item?.objectValue, !isMarked(json, item) else { return .gone }
+      let id = target.items.idField.value(in: .object(item))?.idText
+      if let id, let own = row.record(id: target.items.idField), own != id {
+        return .refused(
+          RestError(code: .invalidBody, message: "the server answered with the record '\(id)' in place of '\(own)'"))
+      }
+      return .found(Found(members: try members(item, row), tag: tag(in: item, response)))
+    }
+  }
+
+  private func isMarked(_ root: JSONValue, _ item: JSONObject) -> Bool {
+    guard let path = target.items.deletion.path else { return false }
+    return [root, .object(item)].contains { place in
+      guard let mark = path.value(in: place) else { return false }
+      if let values = target.items.deletion.values { return values.contains(mark) }
+      return mark != .null && mark != false
+    }
+  }
+
+  /// The tag of a record: in it, or in the answer that holds it alone.
+  func tag(in item: JSONObject, _ response: ConnectionResponse) -> String? {
+    up.tag.path.value(in: .object(item), of: PageAnswer(response))?.idText
+  }
+
+  /// The item as the soup is to have it: without what is omitted, with what is mapped, its id as text.
+  func members(_ item: JSONObject, _ row: UploadRow) throws -> JSONObject {
+    try RecordShape.members(of: item, target)
+  }
+}
+
+/// Makes of a single record what the list's items become.
+enum RecordShape {
+  /// Without what is omitted, with what is mapped, the id as text.
+  static func members(of item: JSONObject, _ target: RestTarget) throws -> JSONObject {
+    var item = item
+    let keys = target.items.idField.memberNames ?? []
+    if let id = target.items.idField.value(in: .object(item))?.idText { item.set(.string(id), at: keys) }
+    let editor = ItemEditor(target.items), text = JSONValue.object(item).serialized()
+    guard !editor.changesNothing else { return item }
+    let edited = try text.withUnsafeBytes { (bytes) throws(ScanError) in
+      try editor.edited(ScannedValue(kind: .object, start: 0, count: bytes.count), quoting: nil, in: bytes)
+    }
+    return try edited.flatMap { try JSONValue(parsing: $0).objectValue } ?? item
+  }
+}
+
+extension RestRequest {
+  /// Whether the server is to look at what it has before it acts.
+  fileprivate var isConditional: Bool {
+    headers.contains { ["if-match", "if-none-match", "if-unmodified-since", "if-modified-since"].contains($0.name.lowercased()) }
+  }
+}
+
+extension UploadRow {
+  /// The id that the record has, or is to have.
+  func record(id path: ValuePath) -> String? { path.value(in: .object(record))?.idText }
+}
+
+extension ValuePath {
+  static let root = ValuePath(text: "$", origin: .body([]))
+}

@@ -1,0 +1,218 @@
+import JSON
+import MobileSync
+import RestClient
+
+/// Sends one record, and says what became of it.
+struct RecordUpload: Sendable {
+  let exchange: RecordExchange
+  let memory: UploadMemory
+  let row: UploadRow
+
+  var up: UploadRules { exchange.up }
+  var context: UploadContext { exchange.context }
+  var now: Int64 { context.configuration.now() }
+
+  /// Repeats of a write that finds another tag each time.
+  private static let repeats = 3
+
+  func send(_ action: UploadAction) async throws -> UploadResult {
+    if let refused = refusedBefore { return UploadResult(isSuccess: false, error: refused, says: []) }
+    do {
+      switch action {
+      case .update: return try await write(up.update, "update")
+      case .delete: return try await write(up.delete, "delete")
+      default: return try await create()
+      }
+    } catch let error as RecordExchange.MissingValue {
+      return failed(error.message)
+    }
+  }
+
+  /// What the server said of the same content before.
+  private var refusedBefore: JSONValue? {
+    guard let text = row.entry[LocalField.lastError]?.stringValue,
+      let error = try? JSONValue(parsing: Array(text.utf8)), error["content"]?.stringValue == row.contentHash
+    else { return nil }
+    return error
+  }
+
+  // MARK: Results
+
+  func failed(_ message: String, code: String? = nil) -> UploadResult {
+    UploadResult(isSuccess: false, error: .object(RefusalDetails.failure(message, code: code, at: now)), says: [])
+  }
+
+  func failed(_ error: RestError, says: UploadResult.Says = []) -> UploadResult {
+    let details = RefusalDetails.json(
+      error, exchange.connection.settings.errors, at: now, content: says.isEmpty ? row.contentHash : nil)
+    return UploadResult(isSuccess: false, error: details, status: error.status, says: says)
+  }
+
+  func readOnly(_ name: String) -> UploadResult {
+    failed("the server is read-only for this: the target has no '\(name)' in 'up'", code: "READ_ONLY")
+  }
+
+  // MARK: Updates and deletes
+
+  private func write(_ operation: UploadOperation?, _ name: String) async throws -> UploadResult {
+    guard let operation else { return readOnly(name) }
+    guard let id = row.serverId else { return failed("the entry is not new but has no id of the server's") }
+    let isOverwriting = context.mergeMode == .overwrite
+    var tries = 0
+    while true {
+      guard let conditions = try await conditions(id, mayRead: isOverwriting || tries > 0) else {
+        return UploadResult(isSuccess: false, says: .recordHasChanged)
+      }
+      let body = try await BodyWriter(exchange, operation, row).body(tag: conditions.tag)
+      guard body.saysSomething else { return UploadResult(isSuccess: true) }
+      let request = try request(operation, body, url: try exchange.url(operation.url, operation.params, row))
+      switch try await exchange.send(request, operation.headers, row, conditions: conditions.headers) {
+      case .answered(let response): return try await succeeded(response, operation, body, name)
+      case .refused(let error):
+        switch error.status {
+        case 404, 410: return try gone(error, name)
+        case 409, 412:
+          guard isOverwriting else { return failed(error, says: .recordHasChanged) }
+          tries += 1
+          guard tries <= RecordUpload.repeats, up.hasRead else { return failed(error) }
+          memory.note(tag: nil, of: id)
+          guard try await refreshTag(id) else { return failed(error) }
+        case 423: return failed("the record is locked on the server: \(error.message)")
+        default: return failed(error)
+        }
+      }
+    }
+  }
+
+  private struct Conditions {
+    var headers: [TextPair] = []
+    var tag: String?
+  }
+
+  /// - Returns: nil when the tag is to be read, and what comes with it compared first.
+  private func conditions(_ id: String, mayRead: Bool) async throws -> Conditions? {
+    var found = Conditions()
+    switch up.precondition {
+    case .none: return found
+    case .ifUnmodifiedSince:
+      if let date = context.datesSeen[id] ?? stamp {
+        found.headers.append(TextPair(name: "If-Unmodified-Since", value: TimeStamp.httpDate(date)))
+      }
+      return found
+    case .check, .ifMatch:
+      var tag = memory.tag(of: id) ?? up.tag.path.value(in: .object(row.entry))?.idText
+      if tag == nil, up.precondition == .ifMatch, up.hasRead {
+        guard mayRead else {
+          // The engine reads it now, compares, and sends once more.
+          return nil
+        }
+        _ = try await refreshTag(id)
+        tag = memory.tag(of: id)
+      }
+      found.tag = tag
+      if let text = tag.flatMap(up.tag.condition) { found.headers.append(TextPair(name: up.tag.header, value: text)) }
+      return found
+    }
+  }
+
+  private var stamp: Int64? {
+    exchange.target.items.dateField?.value(in: .object(row.entry))?.stringValue.flatMap { TimeStamp.milliseconds($0) }
+  }
+
+  /// Reads what tag the record has now.
+  /// - Returns: False when the record cannot be read.
+  private func refreshTag(_ id: String) async throws -> Bool {
+    guard let read = up.read, case .found(let found) = try await exchange.read(read, row) else { return false }
+    memory.note(tag: found.tag, of: id)
+    return true
+  }
+
+  private func gone(_ error: RestError, _ name: String) throws -> UploadResult {
+    guard name == "update", context.mergeMode == .overwrite else { return failed(error, says: .recordMayBeGone) }
+    guard up.create != nil else { return failed(error) }
+    guard memory.countRecreated() <= up.maxRecreate else {
+      throw RecordExchange.misconfigured(
+        "more than \(up.maxRecreate) updates were answered \(error.status ?? 404), which would create their records "
+          + "anew; check 'up.update.url', or raise 'maxRecreate'")
+    }
+    return failed(error, says: .recordMayBeGone)
+  }
+
+  // MARK: Requests and answers
+
+  func request(_ operation: UploadOperation, _ body: UploadBody, url: String, isRepeatable: Bool? = nil) throws -> RestRequest {
+    RestRequest(
+      HTTPMethod(rawValue: operation.method.rawValue) ?? .POST, url, body: body.bytes, contentType: operation.contentType,
+      isRepeatable: isRepeatable)
+  }
+
+  func succeeded(
+    _ response: ConnectionResponse, _ operation: UploadOperation, _ body: UploadBody, _ name: String
+  ) async throws -> UploadResult {
+    if name == "delete" { return UploadResult(isSuccess: true, status: response.status) }
+    let answer = try RecordAnswer(response, to: operation, row, exchange)
+    if let warning = answer.warning { warn(warning) }
+    if answer.saysGone {
+      return try gone(RestError(code: .httpStatus, message: "the server found no such record", status: 404), name)
+    }
+    guard let id = answer.id else {
+      guard name == "create" else { return UploadResult(isSuccess: true) }
+      if response.status == 202 {
+        var pending = UploadResult(isSuccess: false)
+        pending.isPending = true
+        return pending
+      }
+      throw response.response.invalidBody("the answer to the create has no id; set 'idPath' or 'itemPath'")
+    }
+    memory.note(tag: answer.tag, of: id)
+    var result = UploadResult(isSuccess: true, id: id)
+    if var members = answer.members {
+      if operation.answer == .partial { members = body.sent.replacing(with: members) }
+      result.record = members
+      return result
+    }
+    return try await completed(result, id, body)
+  }
+
+  /// Reads what the server made of a write that it did not answer with the record.
+  func completed(_ given: UploadResult, _ id: String, _ body: UploadBody) async throws -> UploadResult {
+    var result = given
+    if let read = up.read {
+      var entry = row.entry
+      entry.set(.string(id), at: exchange.target.items.idField.memberNames ?? [])
+      let known = UploadRow(entry, base: row.base, key: nil, exchange.target)
+      do {
+        if case .found(let found) = try await exchange.read(read, known) {
+          memory.note(tag: found.tag, of: id)
+          var members = found.members
+          // A record that is read may lack its id, which stands beside it.
+          members.set(.string(id), at: exchange.target.items.idField.memberNames ?? [])
+          result.record = members
+          return result
+        }
+      } catch let error as RestError where error.code != .cancelled && error.code != .shutDown {
+        warn("the record '\(id)' was written, and could not be read after it: \(error.message)")
+      }
+    }
+    var members = body.sent
+    members.set(.string(id), at: exchange.target.items.idField.memberNames ?? [])
+    result.record = members
+    let stale = [exchange.target.items.dateField?.singleKey, up.tag.path.singleKey].compactMap { $0 }
+    result.outdated = stale.filter { members[$0] == nil || $0 == up.tag.path.singleKey }
+    for name in result.outdated { result.record?[name] = nil }
+    return result
+  }
+
+  private func warn(_ message: String) {
+    context.configuration.logger.warning("\(message)", metadata: ["connection": "\(exchange.connection.name)"])
+  }
+}
+
+extension JSONObject {
+  /// Members of the other object in the place of these.
+  func replacing(with other: JSONObject) -> JSONObject {
+    var merged = self
+    for (key, value) in other { merged[key] = value }
+    return merged
+  }
+}

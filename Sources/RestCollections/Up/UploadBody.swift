@@ -1,0 +1,119 @@
+import JSON
+import MobileSync
+import RestClient
+
+/// The body of an upload.
+struct UploadBody: Sendable {
+  /// nil when there is none to send.
+  var bytes: [UInt8]?
+  /// First-level members of the entry that are sent as they stand there.
+  var sent: JSONObject = [:]
+  /// False for an update that changes nothing which is sent.
+  var saysSomething = true
+}
+
+/// Makes bodies.
+struct BodyWriter: Sendable {
+  let exchange: RecordExchange
+  let operation: UploadOperation
+  let row: UploadRow
+  private var target: RestTarget { exchange.target }
+
+  init(_ exchange: RecordExchange, _ operation: UploadOperation, _ row: UploadRow) {
+    self.exchange = exchange
+    self.operation = operation
+    self.row = row
+  }
+
+  /// - Parameter tag: What the request is conditional on.
+  /// - Throws: ``RecordExchange/MissingValue``, ``SyncError`` of a function.
+  func body(tag: String? = nil) async throws -> UploadBody {
+    guard let content = operation.content else { return UploadBody() }
+    var made: JSONObject = [:], result = UploadBody()
+    switch content {
+    case .body(let template):
+      made = try exchange.filled { () throws(URITemplate.Problem) in try template.expanded(row.values(target)) }
+    case .everything:
+      made = whole(tag: tag)
+      result.sent = row.record.filtered { key in made[key] != nil }
+    case .fields(let fields):
+      let only = operation.sendsChangedOnly ? row.base : nil
+      for field in fields {
+        guard let value = try await value(field, changedSince: only) else { continue }
+        made.set(value, at: field.wire)
+        if case .path(let path) = field.source, let name = path.firstMember { result.sent[name] = row.record[name] }
+      }
+      result.saysSomething = !made.isEmpty || only == nil
+    }
+    if let constants = operation.constants {
+      made = made.overlaid(
+        with: try exchange.filled { () throws(URITemplate.Problem) in try constants.expanded(row.values(target)) })
+    }
+    if let wrap = operation.wrap { made = [wrap: .object(made)] }
+    result.bytes = operation.isForm ? BodyWriter.form(made) : JSONValue.object(made).serialized()
+    return result
+  }
+
+  /// - Returns: nil for what is not to be sent.
+  private func value(_ field: UploadOperation.Field, changedSince base: JSONObject?) async throws -> JSONValue? {
+    switch field.source {
+    case .function(let name): return try await exchange.call(name, row.record)
+    case .path(let path):
+      let value = path.value(in: .object(row.record))
+      if let base, path.value(in: .object(base)) == value { return nil }
+      if let value { return value }
+      return operation.nullOnMissing ? JSONValue.null : Optional.none
+    }
+  }
+
+  /// The item as last received, laid over with the entry: without what engine, mapping and id add.
+  private func whole(tag: String?) -> JSONObject {
+    var item = row.base ?? [:]
+    for (key, value) in row.record { item[key] = value }
+    item = item.filtered { !LocalField.all.contains($0) && !$0.hasPrefix("_soup") }
+    for mapping in target.items.map {
+      let value = item[mapping.name]
+      item[mapping.name] = nil
+      if let renamed = mapping.renamed, let value { item[renamed] = value }
+    }
+    if let name = target.items.idField.singleKey { item[name] = nil }
+    if let tag, let keys = exchange.up.tag.path.memberNames, !keys.isEmpty { item.set(.string(tag), at: keys) }
+    return item
+  }
+
+  /// `a[b]=c`, as forms of nested members are written.
+  private static func form(_ object: JSONObject) -> [UInt8] {
+    var pairs: [(name: String, value: String)] = []
+    func add(_ name: String, _ value: JSONValue) {
+      switch value {
+      case .object(let members): for (key, member) in members { add(name.isEmpty ? key : "\(name)[\(key)]", member) }
+      case .array(let list): for (i, element) in list.enumerated() { add("\(name)[\(i)]", element) }
+      // An empty value is how a form takes one away.
+      case .null: pairs.append((name, ""))
+      case .string(let text): pairs.append((name, text))
+      default: pairs.append((name, value.text))
+      }
+    }
+    add("", .object(object))
+    return Array(PercentEncoding.form(pairs).utf8)
+  }
+}
+
+extension RecordExchange {
+  /// What a function of a script makes of a record.
+  /// - Throws: ``MissingValue`` when it fails for this record.
+  func call(_ name: String, _ record: JSONObject) async throws -> JSONValue? {
+    let answer = try await context.call(implementation: name, .transform, ["records": [.object(record)]])
+    guard let made = answer["records"]?.arrayValue?.first else {
+      throw SyncError(.customTarget, "'\(name)' must give a value")
+    }
+    if let problem = made["error"]?.stringValue { throw MissingValue(message: "\(name) failed: \(problem)") }
+    return made["record"].flatMap { $0.isNull ? Optional.none : $0 }
+  }
+}
+
+extension JSONObject {
+  func filtered(_ isKept: (String) -> Bool) -> JSONObject {
+    JSONObject(filter { isKept($0.key) }.map { ($0.key, $0.value) })
+  }
+}

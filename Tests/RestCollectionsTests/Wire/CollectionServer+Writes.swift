@@ -1,0 +1,58 @@
+import JSON
+import TestSupport
+
+@testable import RestCollections
+
+extension CollectionServer {
+  /// Creates, updates and deletes as a plain server does them.
+  static func write(_ request: RecordedRequest, _ state: inout State) -> ScriptedAnswer {
+    let body = (try? JSONValue(parsing: request.body))?.objectValue ?? [:]
+    let id = request.path.hasPrefix("/items/") ? URLQuery.decoded(request.path.dropFirst("/items/".count)) : nil
+    guard let id else {
+      guard request.method == "POST" else { return .status(405) }
+      state.nextId += 1
+      return state.create(body, id: .integer(state.nextId - 1))
+    }
+    let place = state.rows.firstIndex { $0["id"]?.plain == id }
+    if request.method == "PUT", place == nil { return state.create(body, id: .string(id)) }
+    guard let place else { return .json(#"{"message":"not found"}"#, status: 404) }
+    if request.header("If-None-Match") == "*" { return .json(#"{"message":"exists"}"#, status: 412) }
+    let tag = state.tag(state.rows[place])
+    if let given = request.header("If-Match") {
+      guard given == tag else { return .json(#"{"message":"changed"}"#, status: 412) }
+    } else if state.demandsTag {
+      return .json(#"{"message":"condition missing"}"#, status: 428)
+    }
+    if request.method == "DELETE" {
+      state.rows.remove(at: place)
+      return .status(204)
+    }
+    var row: JSONObject = request.method == "PUT" ? ["id": state.rows[place]["id"] ?? .null] : state.rows[place]
+    for (key, value) in body where key != "id" { row[key] = value }
+    row["updated_at"] = state.nextDate()
+    state.rows[place] = row
+    return .json(JSONValue.object(row).text, headers: state.tagHeaders(row))
+  }
+}
+
+extension CollectionServer.State {
+  mutating func nextDate() -> JSONValue {
+    writes += 1
+    return .string(Repository.date(Repository.start + 3600 + writes))
+  }
+
+  mutating func create(_ body: JSONObject, id: JSONValue) -> ScriptedAnswer {
+    var row = body
+    row["id"] = id
+    row["updated_at"] = nextDate()
+    rows.append(row)
+    return .json(
+      JSONValue.object(row).text, status: 201, headers: [("Location", "/items/\(id.plain)")] + tagHeaders(row))
+  }
+
+  func tag(_ row: JSONObject) -> String {
+    (tagsAreWeak ? "W/" : "") + "\"\(String(StableHash.of(row.serialized()), radix: 16))\""
+  }
+
+  func tagHeaders(_ row: JSONObject) -> [(name: String, value: String)] { recordTags ? [("ETag", tag(row))] : [] }
+}

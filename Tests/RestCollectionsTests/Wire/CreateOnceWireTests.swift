@@ -1,0 +1,221 @@
+import JSON
+import TestSupport
+import Testing
+
+@testable import MobileSync
+@testable import RestCollections
+
+/// Creates whose answers are lost: one record there, and in the row its id.
+struct CreateOnceWireTests {
+  /// The server makes the first record and cuts the connection.
+  private static func loseFirst(_ bench: CollectionBench) {
+    bench.server.with { state in
+      state.takesWrites = true
+      state.onRecord = { request, state in
+        guard ["POST", "PUT"].contains(request.method), state.writes == 0 else { return nil }
+        _ = CollectionServer.write(request, &state)
+        return .closed
+      }
+    }
+  }
+
+  @Test func lostAnswer_withoutKeys_staysInDoubtAndIsNotSentAgain() async throws {
+    try await CollectionBench.with { bench async throws in
+      Self.loseFirst(bench)
+      try bench.make("local_1", ["name": "new"])
+      #expect(try await bench.up().status == .failed)
+      bench.clock.advance(3600)
+      let state = try await bench.upAgain()
+      #expect(state.status == .done && state.counts.inDoubt == 1, "\(state.error)")
+      #expect(bench.server.with { $0.rows.count } == 1)
+      #expect(try bench.record("local_1")?["__last_error__"]?.stringValue?.contains("IN_DOUBT") == true)
+    }
+  }
+
+  @Test func lostAnswer_idempotencyKey_isTheSameForEachRepeat() async throws {
+    try await CollectionBench.with { bench async throws in
+      bench.server.with { state in
+        state.takesWrites = true
+        state.onRecord = { request, state in
+          guard request.method == "POST" else { return nil }
+          guard let row = state.rows.first(where: { $0["key"]?.stringValue == request.header("Idempotency-Key") }) else {
+            _ = CollectionServer.write(request, &state)
+            state.rows[state.rows.count - 1]["key"] = request.header("Idempotency-Key").map { .string($0) }
+            return .json("{}", status: 500)
+          }
+          return .json(JSONValue.object(row).text, status: 201)
+        }
+      }
+      try bench.make("local_1", ["name": "new"])
+      let create: JSONObject = ["create": ["url": "/items", "fields": ["name"], "idempotencyHeader": "Idempotency-Key"]]
+      // The connection repeats it with the same key.
+      let state = try await bench.up(create)
+      #expect(state.status == .done && state.counts.succeeded == 1, "\(state.error)")
+      #expect(bench.server.with { $0.rows.count } == 1)
+      #expect(Set(bench.server.requests.filter { $0.method == "POST" }.compactMap { $0.header("Idempotency-Key") }).count == 1)
+      #expect(try bench.record("1000")?["__local__"] == false)
+    }
+  }
+
+  /// Killed between the create and its answer: another process goes on with the same key.
+  @Test func idempotencyKey_outlivesTheProcess() async throws {
+    try await CollectionBench.with { bench async throws in
+      bench.server.with { state in
+        state.takesWrites = true
+        state.onRecord = { request, state in
+          guard request.method == "POST" else { return nil }
+          state.nextId += 1
+          return state.nextId <= 1005 ? .closed : nil
+        }
+      }
+      try bench.make("local_1", ["name": "new"])
+      let create: JSONObject = ["create": ["url": "/items", "fields": ["name"], "idempotencyHeader": "Idempotency-Key"]]
+      #expect(try await bench.up(create).status == .failed)
+      let first = bench.server.requests.compactMap { $0.header("Idempotency-Key") }
+      try await bench.reopen()
+      let state = try await bench.upAgain()
+      #expect(state.status == .done && state.counts.succeeded == 1, "\(state.error)")
+      let all = bench.server.requests.compactMap { $0.header("Idempotency-Key") }
+      #expect(Set(all).count == 1 && all.count > first.count && !first.isEmpty)
+    }
+  }
+
+  @Test(arguments: ["uuid", "name"]) func lostAnswer_ownId_isFoundUnderIt(newId: String) async throws {
+    try await CollectionBench.with { bench async throws in
+      Self.loseFirst(bench)
+      try bench.make("local_1", ["name": "new"])
+      let create: JSONObject = [
+        "create": [
+          "method": "PUT", "url": "/items/{id}", "fields": ["name"], "newId": .string(newId), "headers": ["If-None-Match": "*"],
+        ]
+      ]
+      #expect(try await bench.up(create).status == .failed)
+      let state = try await bench.upAgain()
+      #expect(state.status == .done, "\(state.error)")
+      let ids = bench.server.ids
+      #expect(ids.count == 1 && bench.server.requests.count { $0.method == "PUT" } == 1)
+      #expect(try bench.ids() == ids)
+      #expect(try bench.entries().first?["__local__"] == false)
+      #expect(newId != "name" || ids == ["new"])
+    }
+  }
+
+  /// The id is taken by a record of somebody else.
+  @Test func ownId_alreadyTaken_flagsTheRow() async throws {
+    try await CollectionBench.with(rows: 1) { bench async throws in
+      try bench.make("local_1", ["name": "1"])
+      let create: JSONObject = [
+        "create": ["method": "PUT", "url": "/items/{id}", "fields": ["name"], "newId": "name", "headers": ["If-None-Match": "*"]]
+      ]
+      let state = try await bench.up(create)
+      #expect(state.status == .done && state.counts.failed == 1, "\(state.error)")
+      #expect(try bench.lastError(bench.record("local_1"))["status"] == 412)
+      #expect(bench.server.row("1")?["name"] == "r1")
+    }
+  }
+
+  /// What a search finds: nothing at first, since it lags; the record; two that may be it.
+  @Test(arguments: [0, 1, 2]) func lostAnswer_lookup_decides(found: Int) async throws {
+    try await CollectionBench.with { bench async throws in
+      bench.server.with { state in
+        state.takesWrites = true
+        state.onRecord = { request, state in
+          if request.path == "/search" {
+            state.nextId += 100
+            let isLate = state.nextId < 1200
+            let rows = isLate ? [] : state.rows.filter { $0["name"]?.stringValue == URLQuery.value(of: "q", in: request.target) }
+            return .json(JSONValue.object(["items": .array(rows.map { .object($0) })]).text)
+          }
+          guard request.method == "POST", state.writes == 0 else { return nil }
+          if found > 0 { _ = CollectionServer.write(request, &state) }
+          if found > 1 { _ = CollectionServer.write(request, &state) }
+          state.writes += 1
+          return .closed
+        }
+      }
+      try bench.make("local_1", ["name": "new"])
+      let create: JSONObject = [
+        "create": [
+          "url": "/items", "fields": ["name"],
+          "lookup": ["url": "/search", "params": ["q": "{name}"], "itemsPath": "items", "waitMs": 3000],
+        ]
+      ]
+      #expect(try await bench.up(create).status == .failed)
+      bench.clock.advance(60)
+      let state = try await bench.upAgain()
+      #expect(state.status == .done, "\(state.error)")
+      #expect(bench.server.with { $0.rows.count } == max(1, found))
+      #expect(bench.clock.slept.contains(3), "it looked twice")
+      if found == 2 {
+        #expect(state.counts.inDoubt == 1)
+        #expect(try bench.record("local_1")?["__last_error__"] != nil)
+      } else {
+        #expect(try bench.ids() == bench.server.ids)
+      }
+    }
+  }
+
+  @Test func uniqueField_isFilledAndFoundByIt() async throws {
+    try await CollectionBench.with { bench async throws in
+      bench.server.with { state in
+        state.takesWrites = true
+        state.onRecord = { request, state in
+          if request.path == "/search" {
+            let wanted = URLQuery.value(of: "ref", in: request.target)
+            return .json(JSONValue.array(state.rows.filter { $0["ref"]?.stringValue == wanted }.map { .object($0) }).text)
+          }
+          guard request.method == "POST", state.writes == 0 else { return nil }
+          _ = CollectionServer.write(request, &state)
+          return .closed
+        }
+      }
+      try bench.make("local_1", ["name": "new"])
+      let create: JSONObject = [
+        "create": [
+          "url": "/items", "fields": ["name", "ref"], "uniqueField": "ref",
+          "lookup": ["url": "/search", "params": ["ref": "{ref}"]],
+        ]
+      ]
+      #expect(try await bench.up(create).status == .failed)
+      #expect(try await bench.upAgain().status == .done)
+      #expect(bench.server.with { $0.rows.count } == 1)
+      #expect(bench.server.row("1000")?["ref"]?.stringValue?.count == 36)
+      #expect(try bench.ids() == ["1000"])
+    }
+  }
+
+  /// A one-time address: the repeat is refused, so the first one arrived, and the look-up finds it.
+  @Test func lostAnswer_preparedAddress_isRepeatedThenLookedUp() async throws {
+    try await CollectionBench.with { bench async throws in
+      bench.server.with { state in
+        state.takesWrites = true
+        state.onRecord = { request, state in
+          if request.path == "/tokens" {
+            state.nextId += 1
+            return .json(#"{"data":{"link":"/once/\#(state.nextId)"}}"#, status: 201)
+          }
+          if request.path == "/search" {
+            return .json(JSONValue.array(state.rows.map { .object($0) }).text)
+          }
+          guard request.path.hasPrefix("/once/") else { return nil }
+          guard state.writes == 0 else { return .json(#"{"error":{"status":400,"msg":"POE token is used"}}"#, status: 400) }
+          _ = state.create(["name": "new"], id: 77)
+          return .closed
+        }
+      }
+      try bench.make("local_1", ["name": "new"])
+      let create: JSONObject = [
+        "create": [
+          "url": "/items", "fields": ["name"], "prepare": ["url": "/tokens", "urlPath": "data.link"],
+          "lookup": ["url": "/search", "params": ["q": "{name}"]],
+        ]
+      ]
+      #expect(try await bench.up(create).status == .failed)
+      let state = try await bench.upAgain()
+      #expect(state.status == .done, "\(state.error)")
+      #expect(bench.server.requests.count { $0.path == "/tokens" } == 1)
+      #expect(Set(bench.server.requests.filter { $0.path.hasPrefix("/once/") }.map(\.path)).count == 1)
+      #expect(try bench.ids() == ["77"] && bench.server.ids == ["77"])
+    }
+  }
+}

@@ -1,0 +1,146 @@
+import JSON
+import TestSupport
+import Testing
+
+@testable import MobileSync
+@testable import RestClient
+@testable import RestCollections
+
+/// What the body of a write holds, and what an answer may do to a row.
+struct UploadBodyWireTests {
+  /// Edits row 1 and gives the body of the update.
+  private func body(
+    _ update: JSONObject, _ up: JSONObject = [:], _ members: JSONObject = [:], edit: JSONObject = ["name": "mine"],
+    prepare: (inout CollectionServer.State) -> Void = { _ in }
+  ) async throws -> RecordedRequest {
+    var found: RecordedRequest?
+    try await CollectionBench.with(rows: 1) { bench async throws in
+      bench.server.with { prepare(&$0) }
+      let up = (["update": .object(update)] as JSONObject).merging(up)
+      try await bench.down(CollectionBench.upTarget(up, members))
+      try bench.edit(1, edit)
+      let state = try await bench.up(up, members)
+      #expect(state.counts.succeeded == 1, "\(state.error)")
+      found = bench.server.requests.last { $0.method != "GET" }
+    }
+    return try #require(found)
+  }
+
+  @Test func fields_nestedRead_areWrittenFlat() async throws {
+    let sent = try await body(
+      [
+        "url": "/items/{id}", "send": "listed",
+        "fields": ["author_id": "owner.id", "text.raw": "name", "tags": "labels[*].name"],
+      ],
+      edit: ["name": "mine", "labels": [["name": "a"], ["name": "b"]]])
+    #expect(sent.text == #"{"author_id":7,"text":{"raw":"mine"},"tags":["a","b"]}"#)
+  }
+
+  @Test func patch_sendsChangedFieldsOnly_listedSendsAll() async throws {
+    let changed = try await body(["url": "/items/{id}", "fields": ["name", "full_name"]])
+    #expect(changed.text == #"{"name":"mine"}"#)
+    let listed = try await body(["url": "/items/{id}", "fields": ["name", "full_name"], "send": "listed"])
+    #expect(listed.text == #"{"name":"mine","full_name":"acme/r1"}"#)
+  }
+
+  @Test func put_ofAFieldList_isRefusedUnlessTheServerMerges() throws {
+    func read(_ update: JSONObject) throws -> RestTarget {
+      try RestTarget(CollectionBench.upTarget(["update": .object(update)]))
+    }
+    let put: JSONObject = ["url": "/items/{id}", "method": "PUT", "fields": ["name"]]
+    #expect(throws: RestTargetError.self) { try read(put) }
+    #expect(try read(put.merging(["merges": true])).up?.update?.method == .put)
+  }
+
+  @Test func put_everything_sendsTheItemAsReceivedWithTheChanges() async throws {
+    let sent = try await body(
+      ["url": "/items/{id}", "method": "PUT", "fields": "*"], [:], ["map": ["login": "owner.login", "title": "full_name"]],
+      edit: ["name": "mine", "title": "acme/new"])
+    let json = try #require(try JSONValue(parsing: sent.body).objectValue)
+    #expect(json["full_name"] == "acme/new" && json["name"] == "mine" && json["owner"]?["login"] == "acme")
+    #expect(json["login"] == nil && json["title"] == nil && json["id"] == nil)
+    #expect(!json.keys.contains { $0.hasPrefix("_") })
+  }
+
+  @Test func form_nestedMembers_areWrittenWithBrackets() async throws {
+    let sent = try await body(
+      ["url": "/items/{id}", "method": "POST", "bodyFormat": "form", "fields": ["name": "name", "metadata.key": "full_name"]],
+      prepare: { state in
+        state.onRecord = { request, state in
+          request.method == "POST" ? .json(JSONValue.object(state.rows[0]).text) : nil
+        }
+      })
+    #expect(sent.header("Content-Type") == "application/x-www-form-urlencoded")
+    #expect(sent.text == "name=mine&metadata%5Bkey%5D=acme%2Fr1", "\(sent.text)")
+  }
+
+  @Test func contentTypeConstantsWrapAndNull_areAsTheTargetSays() async throws {
+    let sent = try await body(
+      [
+        "url": "/items/{id}", "fields": ["name", "summary"], "contentType": "application/merge-patch+json", "send": "listed",
+        "constants": ["type": "repo", "in": ["org": "{org}"]], "wrap": "data", "nullOnMissing": true,
+        "headers": ["X-Of": "{name}"],
+      ], [:], ["vars": ["org": "acme"]])
+    #expect(sent.header("Content-Type") == "application/merge-patch+json" && sent.header("X-Of") == "mine")
+    #expect(sent.text == #"{"data":{"name":"mine","summary":null,"type":"repo","in":{"org":"acme"}}}"#)
+  }
+
+  /// An edit of a member that is not listed needs no request.
+  @Test func patch_nothingListedChanged_sendsNothing() async throws {
+    try await CollectionBench.with(rows: 1) { bench async throws in
+      try await bench.down(CollectionBench.upTarget())
+      try bench.edit(1, ["note": "for me"])
+      #expect(try await bench.up().counts.succeeded == 1)
+      #expect(!bench.server.requests.contains { $0.method == "PATCH" })
+      #expect(try bench.entry(1)?["__local__"] == false)
+    }
+  }
+
+  // MARK: Answers
+
+  /// An envelope, an empty 201 with its place, and nothing: no member of another object comes into the row, which is read after.
+  @Test(arguments: ["envelope", "location", "itemPath"]) func answer_ofEachForm_leavesNoForeignMember(form: String) async throws {
+    try await CollectionBench.with { bench async throws in
+      bench.server.with { state in
+        state.onRecord = { request, state in
+          guard request.method == "POST" else { return nil }
+          _ = CollectionServer.write(request, &state)
+          switch form {
+          case "envelope": return .json(#"{"data":{"id":"1000","link":"/items/1000"}}"#, status: 201)
+          case "location": return ScriptedAnswer(status: 201, headers: [("Location", "/items/1000")])
+          default: return .json(JSONValue.object(["data": .object(state.rows[0])]).text, status: 201)
+          }
+        }
+      }
+      try bench.make("local_1", ["name": "new"])
+      var create: JSONObject = ["url": "/items", "fields": ["name"]]
+      if form == "envelope" {
+        create["answer"] = "id"
+        create["idPath"] = "data.id"
+      }
+      if form == "itemPath" { create["itemPath"] = "data" }
+      #expect(try await bench.up(["create": .object(create)]).counts.succeeded == 1)
+      let row = try #require(try bench.record("1000"))
+      let keys = Set(row.keys.filter { !$0.hasPrefix("_") })
+      #expect(keys == ["id", "name", "updated_at"], "\(keys)")
+    }
+  }
+
+  @Test func answer_partial_laysItsMembersOverTheRow() async throws {
+    try await CollectionBench.with(rows: 1) { bench async throws in
+      try await bench.down(CollectionBench.upTarget())
+      bench.server.with { state in
+        state.onRecord = { request, state in
+          guard request.method == "PATCH" else { return nil }
+          _ = CollectionServer.write(request, &state)
+          return .json(JSONValue.object(["updated_at": state.rows[0]["updated_at"] ?? .null]).text)
+        }
+      }
+      try bench.edit(1, ["name": "mine"])
+      let update: JSONObject = ["url": "/items/{id}", "fields": ["name"], "answer": "partial"]
+      #expect(try await bench.up(["update": .object(update)]).counts.succeeded == 1)
+      let row = try #require(try bench.entry(1))
+      #expect(row["updated_at"] == bench.server.row("1")?["updated_at"] && row["name"] == "mine" && row["full_name"] == "acme/r1")
+    }
+  }
+}
