@@ -147,7 +147,7 @@ import Testing
       """, to: "script.lua")
     let ended = try await place.runScript(script)
     #expect(ended.status == 0 && ended.output == "DONE\t1\nDONE\t1\n", "\(ended)")
-    let lines = ended.errors.split(separator: "\n")
+    let lines = ended.complaints.split(separator: "\n")
     let expected = "tureen: warning: sync 'tutorial': a re-sync of a query with LIMIT"
     #expect(lines.count == 1 && lines[0].hasPrefix(expected), "\(lines)")
     let quiet = try await place.runScript(script, options: ["--quiet"])
