@@ -144,7 +144,8 @@ let package = Package(
     .testTarget(
       name: "TureenTests",
       dependencies: [
-        "Tureen", "JSON", "MobileSync", "Parse", "RecordScan", "RestClient", "RestCollections", "Salesforce", "SandboxOrg", "SmartStore",
+        "Tureen", "JSON", "MobileSync", "Parse", "RecordScan", "RestClient", "RestCollections", "Salesforce", "SandboxOrg",
+        "SmartStore",
         "Support", "TestSupport",
       ],
       linkerSettings: [.linkedLibrary("lua5.4")]),

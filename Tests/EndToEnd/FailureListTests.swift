@@ -46,7 +46,9 @@ struct FailureListTests {
       ✔ Test ended() passed after 0.1 seconds.
       """
     #expect(try await failures(log) == ["cases(of:)  did not end"])
-    let passed = "\n✔ Test cases(of:) with 1 test case passed after 0.1 seconds.\n✔ Test run with 2 tests in 1 suite passed after 1 seconds.\n"
+    let passed =
+      "\n✔ Test cases(of:) with 1 test case passed after 0.1 seconds.\n"
+      + "✔ Test run with 2 tests in 1 suite passed after 1 seconds.\n"
     #expect(try await failures(log + passed) == [])
   }
 

@@ -45,7 +45,8 @@ import Testing
 
   @Test(arguments: [
     ("tureen.main(function() error('boom') end)", "boom", 1), ("tureen.main(function() return nil, 'boom' end)", "boom", 1),
-    ("tureen.main(function() error({ code = 'boom' }) end)", "boom", 1), ("tureen.main(function() return 3 end)", "exit status 3", 1),
+    ("tureen.main(function() error({ code = 'boom' }) end)", "boom", 1),
+    ("tureen.main(function() return 3 end)", "exit status 3", 1),
     ("error('boom')\nerror('boom')", "boom", 2),
     ("tureen.main(function() error('boom', 0) end)\nerror('boom', 0)", "boom", 2),
   ])

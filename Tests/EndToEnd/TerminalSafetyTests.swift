@@ -85,7 +85,8 @@ import Testing
   func exec_answersWithCommandsOnATerminal_areShownEscaped(options: [String]) async throws {
     let place = try Workplace(), org = try Self.org()
     for (path, status) in [("/good", 0), ("/bad", 1)] as [(String, Int32)] {
-      let arguments = ["exec", "--home", place.home] + options + ["network", "pgSendRequest", #"{"path":"/services/data\#(path)"}"#]
+      let request = #"{"path":"/services/data\#(path)"}"#
+      let arguments = ["exec", "--home", place.home] + options + ["network", "pgSendRequest", request]
       let child = try Child(
         Built.tureen, arguments, environment: Self.environment(of: org), in: place.path, terminal: Terminal())
       let ended = await child.ended()
@@ -98,13 +99,15 @@ import Testing
   /// A program that reads the result gets the bytes that JSON text has; a person's terminal gets the errors even then.
   @Test(arguments: [[], ["--json"]])
   func exec_inAPipe_isJSONOfTheSameValueAndErrorsAreEscaped(options: [String]) async throws {
-    let place = try Workplace(), org = try Self.org(), call = ["exec", "--home", place.home] + options + ["network", "pgSendRequest"]
+    let place = try Workplace(), org = try Self.org()
+    let call = ["exec", "--home", place.home] + options + ["network", "pgSendRequest"]
     let good = try await place.run(
       Built.tureen, call + [#"{"path":"/services/data/good"}"#], environment: Self.environment(of: org))
     let value = try JSONSerialization.jsonObject(with: Data(good.output.utf8)) as? [String: Any]
     #expect(value?["list"] as? [String] == Self.commands)
     #expect(!good.output.utf8.contains(0x1B) && commands(in: good.errors) == [])
-    let bad = try await place.run(Built.tureen, call + [#"{"path":"/services/data/bad"}"#], environment: Self.environment(of: org))
+    let environment = Self.environment(of: org), request = #"{"path":"/services/data/bad"}"#
+    let bad = try await place.run(Built.tureen, call + [request], environment: environment)
     #expect(bad.status == 1 && bad.errors.contains("EVIL") && commands(in: bad.errors) == [], "\(bad)")
   }
 }
