@@ -72,7 +72,7 @@ let package = Package(
     .target(name: "Salesforce", dependencies: ["MobileSync", "SmartStore", "RestClient", "RecordScan", "JSON", "Support", log]),
     .target(
       name: "RestCollections", dependencies: ["MobileSync", "SmartStore", "RestClient", "RecordScan", "JSON", "Support", log]),
-    .target(name: "Parse", dependencies: ["MobileSync", "SmartStore", "RestClient", "JSON", "Support"]),
+    .target(name: "Parse", dependencies: ["MobileSync", "SmartStore", "RestClient", "RecordScan", "JSON", "Support", log]),
     .target(name: "CLuaBridge", dependencies: ["CLua"]),
     .target(
       name: "LuaBridge",
@@ -98,7 +98,7 @@ let package = Package(
     .target(
       name: "Tureen",
       dependencies: [
-        "LuaBridge", "Salesforce", "RestCollections", "MobileSync", "SmartStore", "RestClient", "JSON", "Support", log,
+        "LuaBridge", "Salesforce", "RestCollections", "Parse", "MobileSync", "SmartStore", "RestClient", "JSON", "Support", log,
       ]),
     .target(name: "CTureenModule", dependencies: ["CLua", "CLuaBridge", "Tureen"], linkerSettings: selfContained),
     .executableTarget(
@@ -128,7 +128,11 @@ let package = Package(
       dependencies: [
         "RestCollections", "MobileSync", "SmartStore", "RestClient", "RecordScan", "JSON", "Support", "TestSupport", log,
       ]),
-    .testTarget(name: "ParseTests", dependencies: ["Parse", "RestClient", "JSON"]),
+    .testTarget(
+      name: "ParseTests",
+      dependencies: [
+        "Parse", "SandboxParse", "Salesforce", "MobileSync", "SmartStore", "RestClient", "JSON", "Support", "TestSupport", log,
+      ]),
     .testTarget(
       name: "LuaBridgeTests", dependencies: ["LuaBridge", "CLuaBridge", "TestSupport"],
       linkerSettings: [.linkedLibrary("lua5.4")]),

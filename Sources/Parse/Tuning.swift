@@ -10,4 +10,14 @@ enum Tuning {
   static let longestBackOff = 60.0
   /// Tries of one request, the first included; of one that failed with an internal error.
   static let attempts = 5, internalErrorAttempts = 3
+  /// Objects of a page: the usual number, and what hosted servers gave at most. Servers may lower it without a word.
+  static let pageSize = 500, largestPage = 1_000
+  /// How far a later run looks back, ms: stamps are given when a request begins, and by clocks of several servers.
+  static let overlapMs: Int64 = 30_000
+  /// Requests for the links of owners under way at once; the connection's own limit holds as well.
+  static let linkRequests = 4
+  /// Of fewer rows than these all may be gone; of more no larger part without being told so.
+  static let fewestGuardedRows = 20, largestGhostShare = 0.5
+  /// Link rows that one sync up reads and writes back together. Owners cut in two cost one request more.
+  static let linkRows = 500
 }

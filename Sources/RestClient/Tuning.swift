@@ -85,4 +85,6 @@ public enum Tuning {
 
   /// Bytes of a body that are searched for secrets before it is cut to ``loggedBody``.
   static let largestRedactedBody = 64 * 1024
+  /// Tries of one request that a Parse server answers with an internal error, the first included.
+  static let parseInternalErrorAttempts = 3
 }

@@ -1,4 +1,5 @@
 import MobileSync
+import Parse
 import RestClient
 import RestCollections
 import Salesforce
@@ -9,6 +10,6 @@ extension TargetRegistry {
   ///   - connections: nil where they are not known yet: targets may then name any.
   ///   - assets: Where files that rows name are kept.
   static func host(_ connections: RestConnections?, assets: AssetFolder? = nil) -> TargetRegistry {
-    TargetRegistry([SalesforceSyncService(), RestSyncService(connections, assets: assets)])
+    TargetRegistry([SalesforceSyncService(), RestSyncService(connections, assets: assets), ParseSyncService(connections)])
   }
 }

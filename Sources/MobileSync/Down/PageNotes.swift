@@ -1,11 +1,14 @@
 import JSON
 
-/// What a page says beside its records, of a target that keeps its own account of the list.
+/// What a page says beside its records. All of it counts for a target that keeps its own account of the list; for others what is
+/// deleted, unwanted, flagged and remembered does, and the warnings.
 package struct PageNotes: Sendable {
   /// Ids of records that the server has deleted.
   package var deleted: [String] = []
   /// Ids of records that are not wanted: entries without local changes go.
   package var unwanted: [String] = []
+  /// The same of entries in other places than the first, by place.
+  package var unwantedElsewhere: [Int: [String]] = [:]
   /// Why items of the page could not be used, a sentence each.
   package var flagged: [String] = []
   /// Elements of the page that are no records of the soup: left out, marked as deleted, flagged, or there twice.

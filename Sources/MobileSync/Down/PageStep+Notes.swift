@@ -3,14 +3,25 @@ import SmartStore
 
 /// What a target says of a page beside its records.
 extension PageStep {
+  /// What every target may say: which entries go, and what people should know.
+  func removeWhatNotesSay(
+    _ state: inout SyncState, in transaction: StoreTransaction, _ conflicts: inout [MetConflict]
+  ) throws {
+    guard let notes = page.notes else { return }
+    try remove(notes.deleted, notes.unwanted, from: places[0], &state, in: transaction, &conflicts)
+    for (place, ids) in notes.unwantedElsewhere {
+      try remove([], ids, from: places[place], &state, in: transaction, &conflicts)
+    }
+    state.counts.flagged += notes.flagged.count
+    let shown = notes.flagged.prefix(max(0, PageStep.shownFlags - state.warnings.count))
+    state.warnings += shown + notes.warnings.filter { !state.warnings.contains($0) }
+  }
+
   /// - Parameter leavesRecords: Records of the page were left out, and are to come again.
   func apply(
-    _ notes: PageNotes?, leavesRecords: Bool, _ state: inout SyncState, in transaction: StoreTransaction,
-    _ conflicts: inout [MetConflict]
+    _ notes: PageNotes?, leavesRecords: Bool, _ state: inout SyncState, in transaction: StoreTransaction
   ) throws {
     guard let notes else { return }
-    let place = places[0]
-    try remove(notes, from: place, &state, in: transaction, &conflicts)
     if let watermark = notes.watermark, !leavesRecords {
       state.maxTimeStamp = watermark
       state.coveredTimeStamp = watermark
@@ -22,9 +33,6 @@ extension PageStep {
       }
     }
     state.isIncomplete = notes.isIncomplete
-    state.counts.flagged += notes.flagged.count
-    let shown = notes.flagged.prefix(max(0, PageStep.shownFlags - state.warnings.count))
-    state.warnings += shown + notes.warnings.filter { !state.warnings.contains($0) }
   }
 
   /// So many items that could not be used are named one by one.
@@ -32,13 +40,13 @@ extension PageStep {
 
   /// Entries with local changes stay where the merge mode protects them, and where the record is only not wanted.
   private func remove(
-    _ notes: PageNotes, from place: RecordPlace, _ state: inout SyncState, in transaction: StoreTransaction,
+    _ deleted: [String], _ unwanted: [String], from place: RecordPlace, _ state: inout SyncState, in transaction: StoreTransaction,
     _ conflicts: inout [MetConflict]
   ) throws {
-    guard !notes.deleted.isEmpty || !notes.unwanted.isEmpty else { return }
+    guard !deleted.isEmpty || !unwanted.isEmpty else { return }
     let reconciler = Reconciler(syncId: state.id, mergeMode: state.options.mergeMode, isDown: true, now: now)
     var gone: [Int64] = []
-    for (ids, isDeleted) in [(notes.deleted, true), (notes.unwanted, false)] {
+    for (ids, isDeleted) in [(deleted, true), (unwanted, false)] {
       for id in ids {
         for entryId in try transaction.entryIds(in: place.soup, where: place.fields.id, equals: .text(id)) {
           guard let entry = try transaction.entry(entryId, in: place.soup)?.object() else { continue }
@@ -57,7 +65,7 @@ extension PageStep {
       }
     }
     try transaction.remove(gone, from: place.soup)
-    state.counts.removed += gone.count
+    if place.isCounted { state.counts.removed += gone.count }
   }
 
   /// What one sync does not want another may: its entries stay, and one that both brought becomes the other's.

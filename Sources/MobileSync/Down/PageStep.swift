@@ -64,8 +64,9 @@ struct PageStep: Sendable {
     state.progress = counter.percent
     state.counts.pages = pages
     if let memory = page.notes?.memory { state.memory = memory }
+    try removeWhatNotesSay(&state, in: transaction, &conflicts)
     if keepsAccount {
-      try apply(page.notes, leavesRecords: leavesRecords, &state, in: transaction, &conflicts)
+      try apply(page.notes, leavesRecords: leavesRecords, &state, in: transaction)
     } else {
       state.maxTimeStamp = progress.maxTimeStamp
       state.coveredTimeStamp = progress.covered
@@ -133,7 +134,7 @@ private struct KeptFamilies {
   init() {}
 
   init(on page: SyncDownPage, _ places: [RecordPlace], in snapshot: StoreSnapshot) throws {
-    guard let child = places.first(where: { !$0.isCounted }), let field = child.parentIdField,
+    guard let child = places.first(where: { $0.parentIdField != nil }), let field = child.parentIdField,
       let first = page.parts.first, let part = first
     else { return }
     let parent = places[0]

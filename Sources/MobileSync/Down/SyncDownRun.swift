@@ -189,7 +189,8 @@ struct SyncDownRun {
     for (place, part) in zip(places, page.parts) {
       guard let part else { continue }
       let newest = PageStamps.newest(on: part) ?? TimeStamp.never
-      if place.isCounted { latest = max(latest, newest) } else { newestChild = max(newestChild, newest) }
+      // Companions are records of another list: their stamps say nothing about this one.
+      if place.isCounted { latest = max(latest, newest) } else if !place.isCompanion { newestChild = max(newestChild, newest) }
     }
     return latest
   }

@@ -167,7 +167,7 @@ struct GhostRun: Sendable {
 
   /// Parents that have a child with local changes: they are not clean either.
   private func busyParents(of place: RecordPlace, _ snapshot: StoreSnapshot) throws -> Set<String> {
-    guard place.isCounted, let child = places.first(where: { !$0.isCounted }), let field = child.parentIdField else {
+    guard place.isCounted, let child = places.first(where: { $0.parentIdField != nil }), let field = child.parentIdField else {
       return []
     }
     return Set(try snapshot.externalIds(in: child.soup, path: field, ownedBy: nil, dirty: true))

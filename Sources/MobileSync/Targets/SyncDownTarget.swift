@@ -78,14 +78,17 @@ package struct RecordPlace: Sendable, Equatable {
   /// Set for records that go with one of the first place: the field that holds their parent's id. They are not counted, and
   /// with ``MergeMode/leaveIfChanged`` a parent and its children stay or are replaced together.
   package var parentIdField: String?
+  /// Set for records that come along with those of the first place and stand for themselves: they are not counted either.
+  package var isCompanion = false
 
-  package init(soup: String, fields: TargetFields, parentIdField: String? = nil) {
+  package init(soup: String, fields: TargetFields, parentIdField: String? = nil, isCompanion: Bool = false) {
     self.soup = soup
     self.fields = fields
     self.parentIdField = parentIdField
+    self.isCompanion = isCompanion
   }
 
-  package var isCounted: Bool { parentIdField == nil }
+  package var isCounted: Bool { parentIdField == nil && !isCompanion }
 }
 
 /// What a target may use while it fetches.

@@ -154,7 +154,7 @@ actor ConnectionAuthorization {
         switch header.value {
         case .text(let text): values.headers.append((header.name, text))
         case .secret(let secret):
-          let text = try self.text(of: secret, "headers.\(header.name)", settings, reading)
+          let text = try self.text(of: secret, settings.key(ofHeader: header.name), settings, reading)
           values.headers.append((header.name, text))
           values.secrets.append(text)
         }

@@ -26,9 +26,15 @@ extension ConnectionSettings {
   public init(name: String, json: JSONValue, from origin: Origin) throws(ConnectionProblem) {
     guard let members = json.objectValue else { throw ConnectionProblem([], "must be an object, not \(json.kindName)") }
     let reader = MemberReader(members)
-    try reader.allow(ConnectionSettings.keys)
-    try self.init(name: name, baseURL: try reader.required("baseURL"))
+    let isParse = try reader.word("kind", Kind.self) == .parse
+    try reader.allow(isParse ? ConnectionSettings.parseServerKeys : ConnectionSettings.keys)
+    do throws(ConnectionProblem) {
+      try self.init(name: name, baseURL: try reader.required(isParse ? "serverURL" : "baseURL"))
+    } catch {
+      throw isParse && error.keys == ["baseURL"] ? ConnectionProblem(["serverURL"], error.what) : error
+    }
     try takeIdentity(reader, origin)
+    if isParse { try takeParseKeys(reader, origin) }
     try takeLimits(reader, origin)
     try takeParts(reader, origin)
   }

@@ -61,6 +61,8 @@ extension RestConnection {
     _ request: PreparedRequest, _ first: AuthorizedHeaders?, _ conditions: [(name: String, value: String)] = []
   ) async throws(RestError) -> Answer {
     var retry = ConnectionRetry(isRepeatable: request.isRepeatable, maxWaitS: settings.maxWaitS, quota: settings.quota)
+    // Code 1 of a Parse server may mean that the query itself is wrong: it is not worth many tries.
+    if settings.kind == .parse { retry.internalErrorAttempts = Tuning.parseInternalErrorAttempts }
     var authorized = first, isRenewed = false, number = 1
     while true {
       let tried = await attempt(number, request, authorized, conditions, &retry)
@@ -70,13 +72,13 @@ extension RestConnection {
         try await pause(seconds)
         number += 1
       case .answered(let answer):
-        guard answer.response.status == 401, let refused = authorized, request.wantsAuthorization, !isRenewed,
+        guard settings.refusesSecrets(answer.response), let refused = authorized, request.wantsAuthorization, !isRenewed,
           !request.replaces(refused)
         else {
           return answer
         }
         isRenewed = true
-        let error = ConnectionErrors.error(answer.response, of: name, paths: settings.errors, code: .notAuthenticated)
+        let error = settings.error(answer.response)
         guard let fresh = try await authorization.headers(replacing: refused, because: error.without(refused.secrets)) else {
           return answer
         }

@@ -141,9 +141,7 @@ public final class RestConnection: Sendable {
       throw answer.response.invalidBody("304 answers a request that had no conditions")
     }
     guard (200..<300).contains(status) || status == 304 || status == 300 else {
-      let code: RestError.Code = status == 401 ? .notAuthenticated : .httpStatus
-      throw ConnectionErrors.error(answer.response, of: name, paths: settings.errors, code: code)
-        .without(answer.secrets)
+      throw settings.error(answer.response).without(answer.secrets)
     }
     let response = hidesSecrets ? TokenRedaction(answer.secrets).cleaned(answer.response) : answer.response
     return ConnectionResponse(
@@ -176,6 +174,9 @@ public final class RestConnection: Sendable {
       throw .cancelled(outcome: .notSent)
     }
   }
+
+  /// In 0..<1, by the connection's own source of chance.
+  package func random() -> Double { environment.retry.random() }
 
   /// Waits for the validations that are under way.
   package func backgroundEnded() async {

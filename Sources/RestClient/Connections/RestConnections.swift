@@ -29,6 +29,9 @@ public final class RestConnections: Sendable {
   /// - Parameter name: Compared without regard to letter case.
   public func knows(_ name: String) -> Bool { settings.contains { $0.name.equalsIgnoringCase(name) } }
 
+  /// What kind of server a connection leads to; nil for an unknown name.
+  package func kind(of name: String) -> ConnectionSettings.Kind? { settings.first { $0.name.equalsIgnoringCase(name) }?.kind }
+
   /// Says that there is no such connection, and which one may be meant.
   package func unknown(_ name: String) -> String {
     let hint = settings.isEmpty ? "; there are none: describe it in connections.json" : NearestName.hint(for: name, among: names)

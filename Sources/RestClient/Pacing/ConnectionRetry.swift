@@ -19,6 +19,9 @@ struct ConnectionRetry: Sendable {
   /// Waits for a secondary limit so far.
   private(set) var secondaryWaits = 0
 
+  /// Tries of a request that the server answers with 500.
+  var internalErrorAttempts = ConnectionRetry.attempts
+
   static let attempts = 5
   static let longestBackoff = 60.0
   private static let passing: Set<Int> = [408, 425, 429, 500, 502, 503, 504]
@@ -44,7 +47,7 @@ struct ConnectionRetry: Sendable {
     guard Self.passing.contains(response.status) else { return .stop }
     guard isRepeatable || (response.status == 503 && asked != nil) else { return .stop }
     failures += 1
-    guard failures < Self.attempts else { return .stop }
+    guard failures < (response.status == 500 ? internalErrorAttempts : Self.attempts) else { return .stop }
     return asked.map { patience($0, now: now) } ?? .wait(seconds: backoff(random))
   }
 

@@ -79,6 +79,12 @@ package final class ScannedPage: Sendable {
     return try JSONValue(parsing: slice).objectValue ?? [:]
   }
 
+  /// A whole record as it lies there.
+  package func withText<T>(record: Int, _ body: (UnsafeRawBufferPointer) throws -> T) rethrows -> T {
+    let place = scanner.records[record]
+    return try body(UnsafeRawBufferPointer(rebasing: bytes[place.start..<place.start + place.count]))
+  }
+
   /// The text of a string field among the extra paths, nil when it is missing or no string.
   package func text(record: Int, extra: Int) -> String? {
     value(scanner.value(record: record, field: plan.firstExtra + extra))?.stringValue

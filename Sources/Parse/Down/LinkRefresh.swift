@@ -1,0 +1,111 @@
+import JSON
+import MobileSync
+import RestClient
+import SmartStore
+
+/// Reads the links of the owners on a page, and says what becomes of the link rows and lists that are here.
+struct LinkRefresh: Sendable {
+  let target: ParseSyncDownTarget
+  let exchange: ParseExchange
+  let context: FetchContext
+
+  struct Found: Sendable {
+    /// By soup.
+    var rows: [String: [JSONObject]] = [:]
+    /// Keys of rows that the server no longer has, by soup.
+    var gone: [String: [String]] = [:]
+  }
+
+  private struct Question: Sendable {
+    let owner: String
+    let rule: RelationRule
+  }
+
+  func refresh(_ objects: inout [JSONObject]) async throws -> Found {
+    let ids = objects.compactMap { $0["objectId"]?.stringValue }, known = try await context.receivedRecords(ids)
+    var questions: [Question] = []
+    for i in objects.indices {
+      guard let id = objects[i]["objectId"]?.stringValue else { continue }
+      let isKnown = known[id].map { $0["updatedAt"] == objects[i]["updatedAt"] } ?? false
+      for rule in target.refreshed {
+        guard isKnown, rule.refresh == .changed else {
+          questions.append(Question(owner: id, rule: rule))
+          continue
+        }
+        // As it was when the owner came last.
+        if case .ids(let field) = rule.storage { objects[i][field] = known[id]?[field] }
+      }
+    }
+    let answers = try await ask(questions)
+    var found = Found(), lists: [String: [(String, JSONValue)]] = [:]
+    for (question, related) in answers {
+      switch question.rule.storage {
+      case .ids(let field): lists[question.owner, default: []].append((field, .array(related.map { .string($0) })))
+      case .links(let soup): try await take(related, question, soup, &found)
+      }
+    }
+    for i in objects.indices {
+      for (field, list) in objects[i]["objectId"]?.stringValue.flatMap({ lists[$0] }) ?? [] { objects[i][field] = list }
+    }
+    return found
+  }
+
+  /// - Returns: Ids in order, for each question.
+  private func ask(_ questions: [Question]) async throws -> [(Question, [String])] {
+    var rest = questions[...], answers: [(Question, [String])] = []
+    try await withThrowingTaskGroup(of: (Question, [String]).self) { group in
+      for question in rest.prefix(Tuning.linkRequests) { group.addTask { (question, try await related(question)) } }
+      rest = rest.dropFirst(Tuning.linkRequests)
+      while let answer = try await group.next() {
+        answers.append(answer)
+        if let next = rest.popFirst() { group.addTask { (next, try await related(next)) } }
+      }
+    }
+    return answers
+  }
+
+  /// The targets of one owner. Never in the order of creation, in which servers lose rows of relations.
+  private func related(_ question: Question) async throws -> [String] {
+    let owner = ParsePointer(className: target.target.className, objectId: question.owner)
+    let walk = try ParseTarget.checked("relations") { () throws(ParseProblem) in
+      var query = try ParseQuery(question.rule.className, .related(to: owner, by: question.rule.field))
+      query.keys = ["objectId"]
+      return KeysetWalk(query, by: .id, pageSize: Tuning.largestPage)
+    }
+    return try await exchange.ids(walk).sorted()
+  }
+
+  /// Rows with local changes stay as they are.
+  private func take(_ related: [String], _ question: Question, _ soup: String, _ found: inout Found) async throws {
+    let owner = question.owner, field = question.rule.field, className = target.target.className
+    let here = try await context.store.read { snapshot in
+      try snapshot.entryIds(in: soup, where: "ownerId", equals: .text(owner)).compactMap { id -> (key: String, isDirty: Bool)? in
+        guard let entry = try snapshot.entry(id, in: soup)?.object(), entry["field"]?.stringValue == field,
+          let key = entry["linkKey"]?.stringValue
+        else { return nil }
+        return (key, entry[LocalField.local] == true)
+      }
+    }
+    let dirty = Set(here.filter(\.isDirty).map(\.key))
+    let rows = related.map { LinkRow(className, owner, field, $0) }, keys = Set(rows.map(\.key))
+    found.rows[soup, default: []] += rows.filter { !dirty.contains($0.key) }.map(\.json)
+    found.gone[soup, default: []] += here.filter { !$0.isDirty && !keys.contains($0.key) }.map(\.key)
+  }
+}
+
+extension ParseExchange {
+  /// All ids of a walk by id, in its order.
+  func ids(_ walk: KeysetWalk) async throws -> [String] {
+    var ids: [String] = [], position: KeysetWalk.Position?, seen = Set<String>()
+    while true {
+      let rows = try await objects(walk.page(after: position)).compactMap { $0["objectId"]?.stringValue }
+      guard let last = rows.last else { return ids }
+      let fresh = rows.filter { seen.insert($0).inserted }
+      guard !fresh.isEmpty else {
+        throw SyncError(.unexpectedAnswer, "the server sends the same ids again behind '\(last)': the walk cannot end")
+      }
+      ids += fresh
+      position = KeysetWalk.Position(updatedAt: nil, objectId: last)
+    }
+  }
+}

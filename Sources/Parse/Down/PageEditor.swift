@@ -1,0 +1,182 @@
+import Glibc
+import JSON
+import MobileSync
+import RecordScan
+import RestClient
+import SmartStore
+
+/// Makes of an answer what the soups get: objects as they were received, less the marks of relations; included objects apart;
+/// links. Where nothing must be changed, a page is scanned and no value made of it.
+struct PageEditor: Sendable {
+  let target: ParseSyncDownTarget
+  let exchange: ParseExchange
+  let context: FetchContext
+  /// Entries may have members that this sync does not ask for.
+  private let mayHaveMore: Bool
+
+  init(_ target: ParseSyncDownTarget, _ exchange: ParseExchange, _ context: FetchContext) async throws {
+    self.target = target
+    self.exchange = exchange
+    self.context = context
+    let soup = context.soup
+    let known =
+      target.rules.columns == nil
+      ? 0
+      : try await context.store.read {
+        try $0.serverIdCount(in: soup, path: ParseTarget.fields.id, localPrefix: LocalField.localIdPrefix)
+      }
+    mayHaveMore = known > 0
+  }
+
+  private var rules: DownRules { target.rules }
+  private static let envelope = ["count"]
+
+  func edited(_ response: ConnectionResponse) async throws -> EditedPage {
+    let body = response.body
+    let scanned: ScannedPage
+    do {
+      scanned = try context.plan.scan(body, recordsKey: "results", envelopeKeys: Self.envelope)
+    } catch let error as ScanError {
+      throw response.response.invalidBody("\(error.message) at byte \(error.offset)")
+    }
+    guard scanned.hasRecords else { throw response.response.invalidBody("the answer has no 'results'") }
+    var page = EditedPage(
+      parts: [scanned] + Array(repeating: nil, count: target.linkSoups.count + target.includeSoups.count),
+      count: scanned.count, announced: scanned.envelope(0)?.integerValue.map { Int(clamping: $0) }, last: Self.last(scanned))
+    guard scanned.count > 0 else {
+      page.parts[0] = nil
+      return page
+    }
+    if needsValues(body) {
+      try await edit(scanned, &page, response)
+    } else if Self.mayHaveMarks(body) {
+      page.parts[0] = try context.plan.scan(array: try withoutMarks(scanned), of: response.response)
+    }
+    return page
+  }
+
+  private static func last(_ page: ScannedPage) -> KeysetWalk.Position? {
+    guard page.count > 0, let id = page.id(record: page.count - 1), let stamp = page.text(record: page.count - 1, extra: 0)
+    else { return nil }
+    return KeysetWalk.Position(updatedAt: stamp, objectId: id)
+  }
+
+  /// Whether more is to be done than to take marks of relations out.
+  private func needsValues(_ body: ResponseBody) -> Bool {
+    mayHaveMore || !rules.include.isEmpty || !target.refreshed.isEmpty || target.target.deletedField != nil
+      || target.target.className == "_User" && Self.holds(body, #""sessionToken""#)
+  }
+
+  // MARK: Marks of relations
+
+  private static func mayHaveMarks(_ body: ResponseBody) -> Bool { holds(body, #""Relation""#) }
+
+  private static func holds(_ body: ResponseBody, _ text: StaticString) -> Bool {
+    body.withUnsafeBytes { $0.holds(text) }
+  }
+
+  /// The records without marks. Every object of a class has those of all its relations, so that the first one tells their names.
+  private func withoutMarks(_ page: ScannedPage) throws -> [UInt8] {
+    var names = Set(try page.object(record: 0).filter { Self.isMark($0.value) }.map(\.key))
+    var out: [UInt8] = [UInt8(ascii: "[")]
+    for i in 0..<page.count {
+      if i > 0 { out.append(UInt8(ascii: ",")) }
+      let text = try page.withText(record: i) { try EntryText.rewrite($0, dropping: names) }
+      guard Self.mayHaveMark(text) else {
+        out += text
+        continue
+      }
+      let object = try page.object(record: i)
+      names.formUnion(object.filter { Self.isMark($0.value) }.map(\.key))
+      out += JSONValue.object(object.without(names)).serialized()
+    }
+    out.append(UInt8(ascii: "]"))
+    return out
+  }
+
+  private static func mayHaveMark(_ text: [UInt8]) -> Bool { text.withUnsafeBytes { $0.holds(#""Relation""#) } }
+
+  static func isMark(_ value: JSONValue) -> Bool { value["__type"] == "Relation" }
+
+  // MARK: Values
+
+  private func edit(_ scanned: ScannedPage, _ page: inout EditedPage, _ response: ConnectionResponse) async throws {
+    var objects: [JSONObject] = []
+    for i in 0..<scanned.count {
+      let object = try scanned.object(record: i)
+      if isDeleted(object) {
+        if let id = object["objectId"]?.stringValue { page.notes.deleted.append(id) }
+        page.notes.left += 1
+        continue
+      }
+      objects.append(object.filtered { key, value in !Self.isMark(value) && key != "sessionToken" })
+    }
+    if mayHaveMore { try await addMore(to: &objects) }
+    if !rules.include.isEmpty {
+      let included = try await SplitIncludes(target: target, exchange: exchange).split(&objects)
+      let first = 1 + target.linkSoups.count
+      for (i, soup) in target.includeSoups.enumerated() {
+        page.parts[first + i] = try scan(included[soup] ?? [], place: first + i, response)
+      }
+    }
+    if !target.refreshed.isEmpty {
+      let links = try await LinkRefresh(target: target, exchange: exchange, context: context).refresh(&objects)
+      for (i, soup) in target.linkSoups.enumerated() {
+        page.parts[1 + i] = try scan(links.rows[soup] ?? [], place: 1 + i, response)
+        if let gone = links.gone[soup], !gone.isEmpty { page.notes.unwantedElsewhere[1 + i] = gone }
+      }
+    }
+    page.parts[0] = try scan(objects, place: 0, response)
+  }
+
+  private func scan(_ objects: [JSONObject], place: Int, _ response: ConnectionResponse) throws -> ScannedPage? {
+    guard !objects.isEmpty else { return nil }
+    let text = JSONValue.array(objects.map { .object($0) }).serialized()
+    return try context.plans[place].scan(array: text, of: response.response)
+  }
+
+  /// Marked by agreement: a flag, or a date.
+  private func isDeleted(_ object: JSONObject) -> Bool {
+    guard let field = target.target.deletedField, let value = object[field] else { return false }
+    return value != false && !value.isNull
+  }
+
+  /// Members of entries that this sync does not ask for stay.
+  private func addMore(to objects: inout [JSONObject]) async throws {
+    guard let columns = rules.columns else { return }
+    let known = try await context.receivedRecords(objects.compactMap { $0["objectId"]?.stringValue })
+    let asked = Set(columns).union(ParseNames.serverFields).union(["ACL"])
+    let kept = Set(
+      target.refreshed.compactMap { rule -> String? in if case .ids(let field) = rule.storage { field } else { nil } })
+    for i in objects.indices {
+      guard let entry = objects[i]["objectId"]?.stringValue.flatMap({ known[$0] }) else { continue }
+      for (key, value) in entry where !asked.contains(key) && !kept.contains(key) && objects[i][key] == nil {
+        objects[i][key] = value
+      }
+    }
+  }
+}
+
+extension UnsafeRawBufferPointer {
+  /// Whether some ASCII text in quotes stands here. Looks for its second letter, which is rarer than the quote.
+  func holds(_ text: StaticString) -> Bool {
+    let count = text.utf8CodeUnitCount, wanted = UnsafeRawPointer(text.utf8Start)
+    guard var place = baseAddress, self.count >= count else { return false }
+    let end = place + self.count, letter = Int32(text.utf8Start[1])
+    place += 1
+    while let found = memchr(place, letter, end - place) {
+      let start = UnsafeRawPointer(found) - 1
+      if end - start >= count, memcmp(start, wanted, count) == 0 { return true }
+      place = UnsafeRawPointer(found) + 1
+    }
+    return false
+  }
+}
+
+extension JSONObject {
+  func filtered(_ isKept: (String, JSONValue) -> Bool) -> JSONObject {
+    JSONObject(filter { isKept($0.key, $0.value) }.map { ($0.key, $0.value) })
+  }
+
+  func without(_ names: Set<String>) -> JSONObject { filtered { key, _ in !names.contains(key) } }
+}

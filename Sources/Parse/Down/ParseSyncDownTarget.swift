@@ -1,0 +1,64 @@
+import JSON
+import MobileSync
+import RestClient
+
+/// A class of a Parse server as the source of a soup, in the order of modification.
+struct ParseSyncDownTarget: SyncDownTarget {
+  let target: ParseTarget
+  let rules: DownRules
+  let query: ParseQuery
+  private let connections: RestConnections?
+
+  /// - Throws: ``SyncError`` `.invalidTarget`, naming the key.
+  init(_ json: JSONObject, _ connections: RestConnections?) throws(SyncError) {
+    target = try ParseTarget(json)
+    rules = try DownRules(json, target)
+    query = try rules.query(target)
+    try ParseExchange.check(target.connection, connections)
+    self.connections = connections
+  }
+
+  var json: JSONObject { target.json }
+  var fields: TargetFields { ParseTarget.fields }
+  var isSortedByModification: Bool { true }
+  var isIncremental: Bool { true }
+  var hasGhosts: Bool { rules.ghosts != .none }
+
+  // MARK: Soups
+
+  /// Relations that this target keeps up to date.
+  var refreshed: [RelationRule] { target.ownRelations.filter { $0.refresh != .never } }
+
+  /// Soups of link rows, each once.
+  var linkSoups: [String] {
+    refreshed.reduce(into: []) { soups, rule in
+      if case .links(let soup) = rule.storage, !soups.contains(soup) { soups.append(soup) }
+    }
+  }
+
+  /// Soups of included objects, each once.
+  var includeSoups: [String] {
+    rules.include.compactMap(\.soup).reduce(into: []) { if !$0.contains($1) { $0.append($1) } }
+  }
+
+  /// The records, then link rows, then included objects.
+  func places(_ soupName: String) -> [RecordPlace] {
+    [RecordPlace(soup: soupName, fields: fields)]
+      + linkSoups.map { RecordPlace(soup: $0, fields: LinkRow.fields, isCompanion: true) }
+      + includeSoups.map { RecordPlace(soup: $0, fields: fields, isCompanion: true) }
+  }
+
+  // MARK: Fetching
+
+  func start(since: Int64, in context: FetchContext) async throws -> SyncDownPage? {
+    let exchange = try ParseExchange(connections, named: target.connection, context.control)
+    let run = try await ParseDownRun(self, exchange, context, since: since), page = try await run.firstPage()
+    guard try await run.wasRenewed() else { return page }
+    return try await ParseDownRun(self, exchange, context, since: since).firstPage()
+  }
+
+  func remoteIds(among localIds: [[String]], in context: FetchContext) async throws -> [Set<String>] {
+    let exchange = try ParseExchange(connections, named: target.connection, context.control)
+    return try await ParseGhosts(target: self, exchange: exchange, context: context).remote(among: localIds)
+  }
+}

@@ -1,0 +1,59 @@
+import JSON
+import MobileSync
+import RestClient
+
+/// Takes included objects out of a page: each goes to its own soup, and a Pointer stays in its place.
+struct SplitIncludes: Sendable {
+  let target: ParseSyncDownTarget
+  let exchange: ParseExchange
+
+  /// - Returns: The included objects by soup, each once.
+  func split(_ objects: inout [JSONObject]) async throws -> [String: [JSONObject]] {
+    var included: [String: [JSONObject]] = [:], seen = Set<ParsePointer>(), lacking: [(row: Int, field: String)] = []
+    for row in objects.indices {
+      for rule in target.rules.include {
+        guard let value = objects[row][rule.field] else {
+          lacking.append((row, rule.field))
+          continue
+        }
+        guard case .included(let pointer, let fields)? = try? TypedValue.read(value), let soup = rule.soup else { continue }
+        objects[row][rule.field] = pointer.json
+        guard seen.insert(pointer).inserted else { continue }
+        var object: JSONObject = ["objectId": .string(pointer.objectId)]
+        for (key, member) in fields where !PageEditor.isMark(member) && key != "sessionToken" {
+          object[key] = Self.collapsed(member)
+        }
+        included[soup, default: []].append(object)
+      }
+    }
+    try await addDangling(lacking, to: &objects)
+    return included
+  }
+
+  /// What deeper inside came with it stays a Pointer.
+  private static func collapsed(_ value: JSONValue) -> JSONValue {
+    if case .included(let pointer, _)? = try? TypedValue.read(value) { return pointer.json }
+    return value
+  }
+
+  /// With `include` the server leaves a pointer out whose object is gone or hidden. Without it the pointer comes.
+  private func addDangling(_ lacking: [(row: Int, field: String)], to objects: inout [JSONObject]) async throws {
+    guard !lacking.isEmpty else { return }
+    let ids = Set(lacking.compactMap { objects[$0.row]["objectId"]?.stringValue }).sorted()
+    let fields = Set(lacking.map(\.field)).sorted(), className = target.target.className
+    let queries = try ParseTarget.checked("include") { () throws(ParseProblem) in
+      try ParseQuery.presence(of: ids, in: className, .always)
+    }
+    var found: [String: JSONObject] = [:]
+    for var query in queries {
+      query.keys = fields
+      for object in try await exchange.objects(query) {
+        if let id = object["objectId"]?.stringValue { found[id] = object }
+      }
+    }
+    for (row, field) in lacking {
+      guard let id = objects[row]["objectId"]?.stringValue, let value = found[id]?[field] else { continue }
+      objects[row][field] = value
+    }
+  }
+}

@@ -1,0 +1,102 @@
+import JSON
+import MobileSync
+import RestClient
+
+/// Sends a run's requests to its Parse server, again where a refusal says that it may pass.
+struct ParseExchange: Sendable {
+  let connection: RestConnection
+  let server: ServerAddress
+  let control: RunControl
+
+  /// - Throws: ``SyncError`` `.invalidTarget` for a connection that cannot be used, `.internalError` without any.
+  init(_ connections: RestConnections?, named name: String, _ control: RunControl) throws {
+    guard let connections else { throw SyncError(.internalError, "\(ParseTarget.label): the host has no connections") }
+    do {
+      connection = try connections.connection(named: name)
+    } catch let problem as RestConnections.Problem {
+      throw SyncError(.invalidTarget, "\(ParseTarget.label): \(problem)")
+    }
+    server = try ParseTarget.checked("connection") { [connection] () throws(ParseProblem) in
+      try ServerAddress(connection.settings.baseURL)
+    }
+    self.control = control
+  }
+
+  /// - Throws: ``SyncError`` `.invalidTarget` for a name that is no connection to a Parse server.
+  static func check(_ name: String, _ connections: RestConnections?) throws(SyncError) {
+    guard let connections else { return }
+    guard let kind = connections.kind(of: name) else {
+      throw SyncError(.invalidTarget, "\(ParseTarget.label): \(connections.unknown(name))").at(.key("connection"))
+    }
+    guard kind == .parse else {
+      throw SyncError(
+        .invalidTarget,
+        "\(ParseTarget.label): connection '\(name)' is not one to a Parse server; give it \"kind\": \"parse\""
+      ).at(.key("connection"))
+    }
+  }
+
+  /// - Throws: `RestError`; `CancellationError` once the run is to end.
+  func send(_ request: RestRequest, as kind: RequestKind) async throws -> ConnectionResponse {
+    var attempt = 1
+    while true {
+      try control.check()
+      do {
+        var options = ConnectionOptions(cache: .bypass)
+        // The soup holds the records.
+        options.usesStoredAnswers = false
+        return try await connection.send(request, options)
+      } catch {
+        // What the status tells was repeated by the connection; codes that come with 400 are not.
+        guard error.code == .httpStatus, error.status == 400, request.isRepeatable, let refusal = ServerRefusal(error),
+          case .retry(let attempts) = refusal.action(for: kind),
+          let seconds = BackOff.seconds(afterAttempt: attempt, of: attempts, random: connection.random(), asked: nil)
+        else { throw error }
+        try await connection.wait(seconds: seconds)
+        attempt += 1
+      }
+    }
+  }
+
+  /// Sends a query. A refusal of it says what to do, and never that the class is empty.
+  func query(_ query: ParseQuery) async throws -> ConnectionResponse {
+    do {
+      return try await send(query.request(on: server), as: .query)
+    } catch let error as RestError {
+      throw failure(error, of: query.className)
+    }
+  }
+
+  /// The same error in words that say what to do.
+  private func failure(_ error: RestError, of className: String) -> RestError {
+    guard error.code == .httpStatus, let refusal = ServerRefusal(error) else { return error }
+    switch refusal.action(for: .query) {
+    case .noPermission:
+      return error.recoded(
+        .httpStatus,
+        "class '\(className)' cannot be read with these keys and this session: \(refusal.message); nothing is removed here")
+    case .pause:
+      return error.recoded(.quotaExhausted, "the server's request limit is used up: \(refusal.message)")
+    case .signIn:
+      return error.recoded(.notAuthenticated, "the server wants a session: \(refusal.message)")
+    default: return error
+    }
+  }
+
+  /// The objects of a page as values.
+  func objects(_ query: ParseQuery) async throws -> [JSONObject] {
+    let response = try await self.query(query)
+    guard let list = (try response.response.json())["results"]?.arrayValue else {
+      throw response.response.invalidBody("the answer has no 'results'")
+    }
+    return list.compactMap(\.objectValue)
+  }
+}
+
+extension ServerRefusal {
+  /// nil for an error that is no answer.
+  init?(_ error: RestError) {
+    guard let status = error.status else { return nil }
+    self.init(status: status, body: Array((error.body ?? "").utf8))
+  }
+}

@@ -1,0 +1,310 @@
+import JSON
+import Logging
+import SandboxParse
+import SmartStore
+import Synchronization
+import TestSupport
+
+@testable import MobileSync
+@testable import Parse
+@testable import RestClient
+
+/// A pretend Parse server, a connection to it, a store with some soups, and a manager between them. All of them go by the server's
+/// clock, which moves when something waits, and when the test moves it.
+final class ParseBench: @unchecked Sendable {  // the manager is replaced by the test's own task alone
+  let server: ParseServer
+  let clock = ManualSandboxClock()
+  let temporary: TemporaryStore
+  let connections: RestConnections
+  let slept: SleepRecord
+  let secrets: BenchSecrets
+  private(set) var manager: SyncManager
+  private let configuration: SyncConfiguration
+
+  var store: Store { temporary.store }
+
+  static let specs = [
+    IndexSpec(path: "objectId", type: .string), IndexSpec(path: "__local__", type: .string),
+    IndexSpec(path: "__sync_id__", type: .integer),
+  ]
+  static let linkSpecs = [
+    IndexSpec(path: "linkKey", type: .string), IndexSpec(path: "ownerId", type: .string),
+    IndexSpec(path: "__local__", type: .string), IndexSpec(path: "__sync_id__", type: .integer),
+  ]
+
+  /// - Parameters:
+  ///   - members: Of the connection, beside address and keys.
+  ///   - links: Soups of link rows.
+  init(
+    mount: String = "/parse", soups: [String] = ["books"], links: [String] = [], _ members: JSONObject = [:],
+    settings: ParseSettings = ParseSettings()
+  ) async throws {
+    var setup = ParseConfiguration()
+    setup.clock = clock
+    setup.settings = settings
+    setup.isSeeded = false
+    server = try await ParseServer.start(setup)
+    temporary = try TemporaryStore()
+    for soup in soups { try temporary.store.registerSoup(soup, indexSpecs: ParseBench.specs) }
+    for soup in links { try temporary.store.registerSoup(soup, indexSpecs: ParseBench.linkSpecs) }
+    let slept = SleepRecord(), clock = clock, secrets = BenchSecrets()
+    self.slept = slept
+    self.secrets = secrets
+    let keys: JSONObject = [
+      "kind": "parse", "serverURL": .string(server.url + mount), "applicationId": .string(server.keys.applicationId),
+      "restAPIKey": .string(server.keys.restAPIKey),
+    ]
+    let master = keys.laidOver(["masterKey": .string(server.keys.masterKey), "useMasterKey": true])
+    let origin = ConnectionSettings.Origin(folder: "/", allowsPlainSecrets: true)
+    var environment = RestConnection.Environment(home: nil, secrets: secrets.reading)
+    environment.retry = RetryEnvironment(
+      sleep: { seconds in
+        try Task.checkCancellation()
+        slept.note(seconds)
+        clock.advance(milliseconds: Int64(seconds * 1000))
+      }, random: { 0 }, now: { Double(clock.now()) })
+    environment.log = RequestLog(level: .off, isStored: false, now: { 0 }) { _ in }
+    environment.observer = SyncTrafficObserver()
+    connections = RestConnections(
+      [
+        try ConnectionSettings(name: "default", json: .object(keys.laidOver(members)), from: origin),
+        try ConnectionSettings(name: "admin", json: .object(master), from: origin),
+      ], environment: environment)
+    var configuration = SyncConfiguration()
+    configuration.now = { clock.now() * 1000 }
+    configuration.uptime = { clock.now() * 1000 }
+    configuration.logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
+    self.configuration = configuration
+    manager = try ParseBench.manager(temporary.store, connections, configuration)
+  }
+
+  private static func manager(
+    _ store: Store, _ connections: RestConnections, _ configuration: SyncConfiguration
+  ) throws -> SyncManager {
+    try SyncManager(
+      store: store, client: NoOrg(), targets: TargetRegistry([ParseSyncService(connections)]), configuration: configuration)
+  }
+
+  /// As after the end of the process: another manager on the same file.
+  func reopen() async throws {
+    await manager.shutdown()
+    try temporary.reopen()
+    manager = try ParseBench.manager(temporary.store, connections, configuration)
+  }
+
+  func close() async {
+    await manager.shutdown()
+    await connections.shutdown()
+    await server.stop()
+  }
+
+  static func with(
+    mount: String = "/parse", soups: [String] = ["books"], links: [String] = [], _ members: JSONObject = [:],
+    settings: ParseSettings = ParseSettings(), _ body: (ParseBench) async throws -> Void
+  ) async throws {
+    let bench = try await ParseBench(mount: mount, soups: soups, links: links, members, settings: settings)
+    do {
+      try await body(bench)
+    } catch {
+      await bench.close()
+      throw error
+    }
+    await bench.close()
+  }
+
+  // MARK: The server's side
+
+  /// What another client does, with all rights.
+  @discardableResult
+  func call(_ method: HTTPMethod, _ path: String, _ body: JSONValue? = nil) async throws -> JSONValue {
+    let response = try await connections.connection(named: "admin")
+      .send(RestRequest(method, path, body: body?.serialized(), isRepeatable: false))
+    return try response.response.json()
+  }
+
+  @discardableResult
+  func create(_ className: String, _ body: JSONValue) async throws -> String {
+    try await call(.POST, ParseNames.path(of: className), body)["objectId"]?.stringValue ?? ""
+  }
+
+  /// Many objects, by batches.
+  @discardableResult
+  func create(_ className: String, count: Int, _ body: (Int) -> JSONValue) async throws -> [String] {
+    var ids: [String] = []
+    let mount = try mount
+    for start in stride(from: 0, to: count, by: 50) {
+      let requests = (start..<min(count, start + 50)).map { n -> JSONValue in
+        ["method": "POST", "path": .string(mount + ParseNames.path(of: className)), "body": body(n)]
+      }
+      let answers = try await call(.POST, "/batch", ["requests": .array(requests)]).arrayValue ?? []
+      ids += answers.compactMap { $0["success"]?["objectId"]?.stringValue }
+    }
+    return ids
+  }
+
+  private var mount: String {
+    get throws { try ServerAddress(connections.connection(named: "admin").settings.baseURL).mountPath }
+  }
+
+  func object(_ className: String, _ id: String) async throws -> JSONObject {
+    try await call(.GET, ParseNames.path(of: className, id: id)).objectValue ?? [:]
+  }
+
+  /// All objects, up to 1000.
+  func objects(_ className: String) async throws -> [JSONObject] {
+    let list = try await call(.GET, ParseNames.path(of: className) + "?limit=1000")["results"]?.arrayValue
+    return (list ?? []).compactMap(\.objectValue)
+  }
+
+  func related(_ className: String, to owner: String, _ id: String, _ field: String) async throws -> Set<String> {
+    let condition = Condition.related(to: ParsePointer(className: owner, objectId: id), by: field)
+    let path = ParseNames.path(of: className) + "?where=" + PercentEncoding.encode(condition.json.text)
+    let list = try await call(.GET, path)["results"]?.arrayValue ?? []
+    return Set(list.compactMap { $0["objectId"]?.stringValue })
+  }
+
+  /// What syncs asked for since ``forgetRequests()``, as `METHOD /path`.
+  var requests: [LoggedRequest] { server.requests() }
+  func forgetRequests() { server.clearRequests() }
+
+  // MARK: Syncs
+
+  @discardableResult
+  func down(
+    _ className: String = "Book", _ members: JSONObject = [:], options: JSONObject? = nil, soup: String = "books",
+    name: String = "s"
+  ) async throws -> SyncState {
+    let target: JSONObject = ["type": "parse", "className": .string(className)]
+    return try await manager.syncDown(
+      target: target.laidOver(members), options: options, soupName: soup, syncName: name)
+  }
+
+  @discardableResult
+  func up(
+    _ className: String = "Book", _ members: JSONObject = [:], mode: String = "LEAVE_IF_CHANGED", soup: String = "books",
+    name: String = "up"
+  ) async throws -> SyncState {
+    let target: JSONObject = ["type": "parse", "className": .string(className)]
+    return try await manager.syncUp(
+      target: target.laidOver(members), options: ["mergeMode": .string(mode)], soupName: soup, syncName: name)
+  }
+
+  @discardableResult
+  func again(_ name: String = "s") async throws -> SyncState { try await manager.reSync(.name(name)) }
+
+  func cleanGhosts(force: Bool = false, name: String = "s") async throws -> Int {
+    try await withCheckedThrowingContinuation { continuation in
+      do {
+        try manager.cleanResyncGhosts(.name(name), force: force) { continuation.resume(with: $0) }
+      } catch {
+        continuation.resume(throwing: error)
+      }
+    }
+  }
+
+  // MARK: The store's side
+
+  func entries(_ soup: String = "books") throws -> [JSONObject] {
+    let rows = try JSONValue(parsing: store.rows("SELECT {\(soup):_soup} FROM {\(soup)}", pageSize: 100_000)).arrayValue ?? []
+    return rows.compactMap { $0.arrayValue?.first?.objectValue }
+  }
+
+  func entry(_ id: String, _ soup: String = "books") throws -> JSONObject? {
+    try entries(soup).first { $0["objectId"]?.stringValue == id }
+  }
+
+  func ids(_ soup: String = "books") throws -> Set<String> {
+    Set(try entries(soup).compactMap { $0["objectId"]?.stringValue })
+  }
+
+  /// Makes a record as a script does.
+  func make(_ members: JSONObject, _ soup: String = "books") throws {
+    try store.upsert(
+      JSONValue.array([.object(members.laidOver(["__local__": true, "__locally_created__": true]))]).text, into: soup)
+  }
+
+  /// Changes a record as a script does; a member of nil goes.
+  func edit(_ id: String, _ changes: [String: JSONValue?], _ soup: String = "books") throws {
+    var entry = try found(id, soup)
+    for (key, value) in changes { entry[key] = value }
+    entry["__local__"] = true
+    entry["__locally_updated__"] = true
+    try store.upsert(JSONValue.array([.object(entry)]).text, into: soup)
+  }
+
+  func delete(_ id: String, _ soup: String = "books") throws {
+    let entry = try found(id, soup).laidOver(["__local__": true, "__locally_deleted__": true])
+    try store.upsert(JSONValue.array([.object(entry)]).text, into: soup)
+  }
+
+  private func found(_ id: String, _ soup: String) throws -> JSONObject {
+    guard let entry = try entry(id, soup) else { throw BenchFailure("no entry \(id) in \(soup)") }
+    return entry
+  }
+
+  /// What `__last_error__` of an entry says.
+  func lastError(_ entry: JSONObject?) throws -> JSONObject {
+    try JSONValue(parsing: Array((entry?["__last_error__"]?.stringValue ?? "{}").utf8)).objectValue ?? [:]
+  }
+}
+
+struct BenchFailure: Error {
+  let what: String
+  init(_ what: String) { self.what = what }
+}
+
+/// Waits of connections, in seconds. Any thread.
+final class SleepRecord: Sendable {
+  private let state = Mutex<[Double]>([])
+  var seconds: [Double] { state.withLock { $0 } }
+  func note(_ seconds: Double) { state.withLock { $0.append(seconds) } }
+}
+
+/// Secrets of environment variables that a test may change. Any thread.
+final class BenchSecrets: Sendable {
+  private let state = Mutex<[String: String]>([:])
+
+  subscript(name: String) -> String? {
+    get { state.withLock { $0[name] } }
+    set { state.withLock { $0[name] = newValue } }
+  }
+
+  var reading: SecretReading {
+    SecretReading { (source) throws(SecretReading.Failure) in
+      guard case .environment(let name) = source, let value = self[name] else {
+        throw SecretReading.Failure("\(source.name) is not set", isMissing: true)
+      }
+      return value
+    }
+  }
+}
+
+/// In the place of an org, which none of these syncs talks to.
+private struct NoOrg: RestClient {
+  var apiVersion: String { "v0" }
+  func send(_ request: RestRequest) async throws -> RestResponse { throw BenchFailure("a request went to the org") }
+  func shutdown() async {}
+}
+
+extension JSONObject {
+  /// This object with the other's members in the place of its own.
+  func laidOver(_ other: JSONObject) -> JSONObject {
+    var all = self
+    for (key, value) in other { all[key] = value }
+    return all
+  }
+}
+
+func pointer(_ className: String, _ id: String) -> JSONValue {
+  ["__type": "Pointer", "className": .string(className), "objectId": .string(id)]
+}
+
+/// What a call throws as a sync's error.
+func syncError(_ body: () async throws -> some Sendable) async throws -> SyncError {
+  do {
+    _ = try await body()
+  } catch let error as SyncError {
+    return error
+  }
+  throw BenchFailure("nothing was thrown")
+}
