@@ -40,7 +40,8 @@ extension PageStep {
 
   /// Entries with local changes stay where the merge mode protects them, and where the record is only not wanted.
   private func remove(
-    _ deleted: [String], _ unwanted: [String], from place: RecordPlace, _ state: inout SyncState, in transaction: StoreTransaction,
+    _ deleted: [String], _ unwanted: [String], from place: RecordPlace, _ state: inout SyncState,
+    in transaction: StoreTransaction,
     _ conflicts: inout [MetConflict]
   ) throws {
     guard !deleted.isEmpty || !unwanted.isEmpty else { return }
