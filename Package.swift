@@ -90,7 +90,7 @@ let package = Package(
     .target(
       name: "SandboxOrg",
       dependencies: [
-        "SandboxServer", "Database", "JSON", "Support", sandbox("SwiftASN1", "swift-asn1"),
+        "SandboxServer", "Database", "JSON", "RecordScan", "Support", sandbox("SwiftASN1", "swift-asn1"),
         sandbox("Crypto", "swift-crypto"), sandbox("CryptoExtras", "swift-crypto"), sandbox("X509", "swift-certificates"),
       ]),
     .target(name: "SandboxForge", dependencies: ["SandboxServer", "CZlib", "JSON"]),

@@ -36,6 +36,20 @@ public struct JSONObject: Sendable, Equatable, Sequence, ExpressibleByDictionary
     members.firstIndex { $0.key.hasSameBytes(as: key) }
   }
 
+  /// The members that are to be kept, in their order.
+  public func filtered(_ isKept: (Element) throws -> Bool) rethrows -> JSONObject {
+    var kept = self
+    kept.members = try members.filter(isKept)
+    return kept
+  }
+
+  /// Members of the other object in the place of these; those that are not here follow.
+  public func replacing(with other: JSONObject) -> JSONObject {
+    var merged = self
+    for (key, value) in other { merged[key] = value }
+    return merged
+  }
+
   /// Without a search for an earlier member: for a parser that has checked.
   mutating func append(_ key: String, _ value: JSONValue) { members.append((key, value)) }
 

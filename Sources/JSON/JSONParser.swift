@@ -10,7 +10,10 @@ public struct JSONError: Error, Sendable, Equatable, CustomStringConvertible {
   public var description: String { "\(message) (at byte \(offset))" }
 
   /// Line and column of the place, both counted from 1, columns in bytes.
-  public func position(in text: [UInt8]) -> (line: Int, column: Int) {
+  public func position(in text: [UInt8]) -> (line: Int, column: Int) { JSONError.position(of: offset, in: text) }
+
+  /// The same of any offset.
+  package static func position(of offset: Int, in text: [UInt8]) -> (line: Int, column: Int) {
     let before = text.prefix(offset)
     let line = before.reduce(1) { $1 == UInt8(ascii: "\n") ? $0 + 1 : $0 }
     let column = before.count - (before.lastIndex(of: UInt8(ascii: "\n")).map { $0 + 1 } ?? 0) + 1

@@ -16,8 +16,8 @@ enum Tuning {
   static let overlapMs: Int64 = 30_000
   /// Requests for the links of owners under way at once; the connection's own limit holds as well.
   static let linkRequests = 4
-  /// Of fewer rows than these all may be gone; of more no larger part without being told so.
-  static let fewestGuardedRows = 20, largestGhostShare = 0.5
+  /// No larger part of the rows goes as ghosts without being told so.
+  static let largestGhostShare = 0.5
   /// Link rows that one sync up reads and writes back together. Owners cut in two cost one request more.
   static let linkRows = 500
 }

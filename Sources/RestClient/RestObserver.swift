@@ -30,6 +30,14 @@ public struct RestTrace: Sendable, Equatable {
   }
 }
 
+extension RestTrace {
+  /// A path or a URL without anything behind `?` or `#`.
+  static func path(of url: String) -> String {
+    let end = url.utf8.firstIndex { $0 == UInt8(ascii: "?") || $0 == UInt8(ascii: "#") }
+    return end.map { String(url[..<$0]) } ?? url
+  }
+}
+
 /// Hears of every try, sign-in and refresh included. Called on the sender's task; must not block.
 public protocol RestObserver: Sendable {
   func requestFinished(_ trace: RestTrace)

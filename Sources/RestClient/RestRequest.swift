@@ -60,7 +60,5 @@ public struct RestRequest: Sendable {
   }
 
   /// The path without anything behind `?`: what logs and traces may show.
-  public var pathWithoutQuery: String {
-    String(path.prefix { $0 != "?" && $0 != "#" })
-  }
+  public var pathWithoutQuery: String { RestTrace.path(of: path) }
 }

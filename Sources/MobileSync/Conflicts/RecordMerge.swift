@@ -83,11 +83,8 @@ struct RecordMerge: Sendable, Equatable {
   /// True for members that are no field of a record.
   static func isBookkeeping(_ key: String, _ fields: TargetFields) -> Bool {
     key == fields.id || key == fields.modificationDate || key == LocalField.attributes || fields.others.contains(key)
-      || isLocalOnly(key)
+      || LocalField.isLocalOnly(key)
   }
-
-  /// True for members that store and engine keep, and no server knows.
-  static func isLocalOnly(_ key: String) -> Bool { LocalField.all.contains(key) || key.hasPrefix("_soup") }
 
   // MARK: Values
 
@@ -141,7 +138,7 @@ struct RecordMerge: Sendable, Equatable {
   /// What the entry would be without local changes, once the server has `server`: the base of its next comparison.
   static func base(_ base: JSONObject?, after server: JSONObject) -> JSONObject {
     var next = base ?? [:]
-    for (key, value) in server where !isLocalOnly(key) { next[key] = value }
+    for (key, value) in server where !LocalField.isLocalOnly(key) { next[key] = value }
     return next
   }
 }

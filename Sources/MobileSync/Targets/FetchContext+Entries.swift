@@ -27,9 +27,7 @@ extension FetchContext {
         guard let entryId = try snapshot.entryIds(in: soup, where: path, equals: .text(id)).first else { continue }
         let entry = try snapshot.entry(entryId, in: soup)?.object()
         let base = try snapshot.base(of: entryId, in: soup).flatMap { try JSONValue(parsing: $0).objectValue }
-        records[id] = (base ?? entry).map { found in
-          JSONObject(found.filter { !LocalField.all.contains($0.key) && !$0.key.hasPrefix("_soup") }.map { ($0.key, $0.value) })
-        }
+        records[id] = (base ?? entry)?.filtered { !LocalField.isLocalOnly($0.key) }
       }
       return records
     }

@@ -35,6 +35,28 @@ package protocol SyncService: Sendable {
   func limitInfo(_ response: RestResponse) -> String?
 }
 
+/// A service whose targets ask and answer for themselves: beside them it says nothing.
+extension SyncService {
+  package var defaultUpKind: String? { nil }
+
+  package func versions(
+    type: String, ids: [String], fields: [String], through client: any RestClient
+  ) async throws -> [ServerVersion] { ids.map { _ in .unknown } }
+
+  package func records(_ search: CreatedRecords, through client: any RestClient) async throws -> [CreatedRecord]? { nil }
+
+  package func send(
+    _ upload: PlannedUpload, of batch: DirtyBatch, in context: UploadContext
+  ) async throws -> UploadResult {
+    let kind = upKinds.first?.name ?? downKinds.first?.name ?? "custom"
+    throw SyncError(.invalidTarget, "\(kind) target: a custom target has to send by itself here")
+  }
+
+  package func fault(of error: RestError) -> ServerFault? { nil }
+
+  package func limitInfo(_ response: RestResponse) -> String? { nil }
+}
+
 /// What the engine reads out of a server's refusal.
 package enum ServerFault: Sendable, Equatable {
   /// There are no records of that type, or they are not for this user.

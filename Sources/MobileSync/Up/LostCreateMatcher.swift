@@ -103,7 +103,7 @@ enum LostCreateMatcher {
 
   /// Whether a record that need not have all fields may be what a create made.
   static func mayHaveMade(_ sent: JSONObject, _ record: JSONObject) -> Bool {
-    resembles(JSONObject(sent.filter { record[$0.key] != nil }.map { ($0.key, $0.value) }), record)
+    resembles(sent.filtered { record[$0.key] != nil }, record)
   }
 
   /// As the server stores it: texts without blanks around them, empty ones as null, instants in any notation.

@@ -77,8 +77,6 @@ enum WriteBack {
 
   /// What the server says the record has, with the entry's flags.
   private static func adding(_ result: UploadResult, to flags: JSONObject) -> JSONObject {
-    var members = JSONObject((result.record ?? [:]).filter { !RecordMerge.isLocalOnly($0.key) }.map { ($0.key, $0.value) })
-    for (key, value) in flags { members[key] = value }
-    return members
+    (result.record ?? [:]).filtered { !LocalField.isLocalOnly($0.key) }.replacing(with: flags)
   }
 }

@@ -19,14 +19,15 @@ package enum LocalField {
 
   package static let all = [local, created, updated, deleted, lastError, syncId]
 
+  /// True for members that store and engine keep, and no server knows.
+  package static func isLocalOnly(_ key: String) -> Bool { all.contains(key) || key.hasPrefix("_soup") }
+
   package static let clean: JSONObject = [
     local: .bool(false), created: .bool(false), updated: .bool(false), deleted: .bool(false),
   ]
 
   /// What a record that comes from the server gets.
   package static func overlay(syncId id: Int64) -> JSONObject {
-    var overlay: JSONObject = [syncId: .integer(id)]
-    for (key, value) in clean { overlay[key] = value }
-    return overlay
+    JSONObject([(syncId, .integer(id))]).replacing(with: clean)
   }
 }

@@ -1,4 +1,5 @@
 import JSON
+import RestClient
 import Support
 
 /// What a sync down of a class remembers between runs.
@@ -18,7 +19,7 @@ struct DownMemory: Sendable {
   init(_ json: JSONObject, target: JSONObject) {
     fingerprint = String(SHA2.hex(JSONValue.object(target).text).prefix(16))
     let isSame = json["target"]?.stringValue == fingerprint
-    salt = isSame ? json["salt"]?.stringValue ?? Self.newSalt() : Self.newSalt()
+    salt = (isSame ? json["salt"]?.stringValue : nil) ?? RestConnection.newSalt()
     guard isSame else { return }
     account = json["account"]?.stringValue
     mayNotCount = json["mayNotCount"] == true
@@ -27,8 +28,6 @@ struct DownMemory: Sendable {
       cursor = KeysetWalk.Position(updatedAt: updatedAt, objectId: id)
     }
   }
-
-  private static func newSalt() -> String { String(UInt64.random(in: .min ... .max), radix: 36) }
 
   var json: JSONObject {
     var json: JSONObject = ["target": .string(fingerprint), "salt": .string(salt)]

@@ -2,6 +2,7 @@ import JSON
 import MobileSync
 import RestClient
 import SmartStore
+import Support
 
 /// Reads the links of the owners on a page, and says what becomes of the link rows and lists that are here.
 struct LinkRefresh: Sendable {
@@ -36,7 +37,7 @@ struct LinkRefresh: Sendable {
         if case .ids(let field) = rule.storage { objects[i][field] = known[id]?[field] }
       }
     }
-    let answers = try await ask(questions)
+    let answers = zip(questions, try await questions.concurrentMap(atMost: Tuning.linkRequests) { try await related($0) })
     var found = Found(), lists: [String: [(String, JSONValue)]] = [:]
     for (question, related) in answers {
       switch question.rule.storage {
@@ -48,20 +49,6 @@ struct LinkRefresh: Sendable {
       for (field, list) in objects[i]["objectId"]?.stringValue.flatMap({ lists[$0] }) ?? [] { objects[i][field] = list }
     }
     return found
-  }
-
-  /// - Returns: Ids in order, for each question.
-  private func ask(_ questions: [Question]) async throws -> [(Question, [String])] {
-    var rest = questions[...], answers: [(Question, [String])] = []
-    try await withThrowingTaskGroup(of: (Question, [String]).self) { group in
-      for question in rest.prefix(Tuning.linkRequests) { group.addTask { (question, try await related(question)) } }
-      rest = rest.dropFirst(Tuning.linkRequests)
-      while let answer = try await group.next() {
-        answers.append(answer)
-        if let next = rest.popFirst() { group.addTask { (next, try await related(next)) } }
-      }
-    }
-    return answers
   }
 
   /// The targets of one owner. Never in the order of creation, in which servers lose rows of relations.

@@ -88,7 +88,7 @@ struct PageEditor: Sendable {
       }
       let object = try page.object(record: i)
       names.formUnion(object.filter { Self.isMark($0.value) }.map(\.key))
-      out += JSONValue.object(object.without(names)).serialized()
+      out += JSONValue.object(object.filtered { !names.contains($0.key) }).serialized()
     }
     out.append(UInt8(ascii: "]"))
     return out
@@ -171,12 +171,4 @@ extension UnsafeRawBufferPointer {
     }
     return false
   }
-}
-
-extension JSONObject {
-  func filtered(_ isKept: (String, JSONValue) -> Bool) -> JSONObject {
-    JSONObject(filter { isKept($0.key, $0.value) }.map { ($0.key, $0.value) })
-  }
-
-  func without(_ names: Set<String>) -> JSONObject { filtered { key, _ in !names.contains(key) } }
 }

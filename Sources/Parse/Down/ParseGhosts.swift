@@ -39,10 +39,8 @@ struct ParseGhosts: Sendable {
       remote = Set(try await exchange.ids(KeysetWalk(query, by: .id, pageSize: Tuning.largestPage)))
     }
     let gone = localIds.count { !remote.contains($0) }
-    let isMany =
-      localIds.count >= Tuning.fewestGuardedRows
-      && Double(gone) > Tuning.largestGhostShare * Double(localIds.count)
-    guard !isMany || context.isForced else {
+    let ghosts = GhostGuard(largestShare: Tuning.largestGhostShare)
+    guard !ghosts.refuses(gone: gone, of: localIds.count, isForced: context.isForced) else {
       throw SyncError(
         .tooManyGhosts,
         "\(ParseTarget.label): \(gone) of \(localIds.count) rows of class '\(className)' are gone from the server or hidden, "

@@ -10,12 +10,7 @@ struct ParseExchange: Sendable {
 
   /// - Throws: ``SyncError`` `.invalidTarget` for a connection that cannot be used, `.internalError` without any.
   init(_ connections: RestConnections?, named name: String, _ control: RunControl) throws {
-    guard let connections else { throw SyncError(.internalError, "\(ParseTarget.label): the host has no connections") }
-    do {
-      connection = try connections.connection(named: name)
-    } catch let problem as RestConnections.Problem {
-      throw SyncError(.invalidTarget, "\(ParseTarget.label): \(problem)")
-    }
+    connection = try connections.connection(named: name, label: ParseTarget.label)
     server = try ParseTarget.checked("connection") { [connection] () throws(ParseProblem) in
       try ServerAddress(connection.settings.baseURL)
     }
@@ -24,16 +19,12 @@ struct ParseExchange: Sendable {
 
   /// - Throws: ``SyncError`` `.invalidTarget` for a name that is no connection to a Parse server.
   static func check(_ name: String, _ connections: RestConnections?) throws(SyncError) {
-    guard let connections else { return }
-    guard let kind = connections.kind(of: name) else {
-      throw SyncError(.invalidTarget, "\(ParseTarget.label): \(connections.unknown(name))").at(.key("connection"))
-    }
-    guard kind == .parse else {
-      throw SyncError(
-        .invalidTarget,
-        "\(ParseTarget.label): connection '\(name)' is not one to a Parse server; give it \"kind\": \"parse\""
-      ).at(.key("connection"))
-    }
+    try connections.check(name, label: ParseTarget.label)
+    guard let kind = connections?.kind(of: name), kind != .parse else { return }
+    throw SyncError(
+      .invalidTarget,
+      "\(ParseTarget.label): connection '\(name)' is not one to a Parse server; give it \"kind\": \"parse\""
+    ).at(.key("connection"))
   }
 
   /// - Throws: `RestError`; `CancellationError` once the run is to end.

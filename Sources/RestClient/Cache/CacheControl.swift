@@ -53,7 +53,7 @@ struct CacheControl: Sendable, Equatable {
   }
 
   private func seconds(_ text: String?) -> Double {
-    guard let text, !text.isEmpty, text.utf8.allSatisfy({ $0.isASCIIDigit }) else { return 0 }
+    guard let text, !text.isEmpty, text.utf8.allSatisfy(\.isASCIIDigit) else { return 0 }
     return min(Double(text) ?? CacheControl.longestSeconds, CacheControl.longestSeconds)
   }
 

@@ -57,10 +57,10 @@ extension ConnectionSettings {
 
   /// The error that an answer stands for.
   func error(_ response: RestResponse) -> RestError {
-    let isRefused = refusesSecrets(response)
+    let refusal = parseRefusal(response)
     let error = ConnectionErrors.error(
-      response, of: name, paths: errors, code: isRefused ? .notAuthenticated : .httpStatus)
-    return parseRefusal(response).map { error.recoded(.notAuthenticated, "\(error.message); \($0)") } ?? error
+      response, of: name, paths: errors, code: response.status == 401 ? .notAuthenticated : .httpStatus)
+    return refusal.map { error.recoded(.notAuthenticated, "\(error.message); \($0)") } ?? error
   }
 
   /// What to do about a refused credential; nil where the answer refuses none.

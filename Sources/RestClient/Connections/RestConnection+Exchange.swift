@@ -142,7 +142,7 @@ extension RestConnection {
     guard let observer = environment.observer else { return }
     observer.requestFinished(
       RestTrace(
-        method: request.method, path: String(request.url.prefix { $0 != "?" && $0 != "#" }), status: response?.status,
+        method: request.method, path: RestTrace.path(of: request.url), status: response?.status,
         errorCode: error?.code, attempt: number, bytesSent: request.body?.count ?? 0, bytesReceived: response?.body.count ?? 0,
         durationMs: (SystemClock.monotonicSeconds() - start) * 1000))
   }

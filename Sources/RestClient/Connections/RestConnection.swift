@@ -160,6 +160,9 @@ public final class RestConnection: Sendable {
     }
   }
 
+  /// A salt for ``accountMark(salt:)``, to be kept with what the mark is compared with.
+  package static func newSalt() -> String { String(UInt64.random(in: .min ... .max), radix: 36) }
+
   /// Tells accounts and their secrets apart without saying anything of them.
   package func accountMark(salt: String) async throws(RestError) -> String {
     String(SHA2.hex(salt + (try await authorization.headers().account)).prefix(16))

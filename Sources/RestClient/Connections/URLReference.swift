@@ -101,12 +101,8 @@ package struct URLReference: Sendable, Equatable {
   }
 
   private static func isScheme(_ text: Substring) -> Bool {
-    guard let first = text.utf8.first, isLetter(first) else { return false }
-    return text.utf8.allSatisfy { isLetter($0) || $0.isASCIIDigit || "+-.".utf8.contains($0) }
-  }
-
-  private static func isLetter(_ byte: UInt8) -> Bool {
-    byte.isASCIILetter
+    guard let first = text.utf8.first, first.isASCIILetter else { return false }
+    return text.utf8.allSatisfy { $0.isASCIILetter || $0.isASCIIDigit || "+-.".utf8.contains($0) }
   }
 
   private static func isForbidden(_ byte: UInt8) -> Bool {

@@ -70,7 +70,7 @@ enum ISODate {
     else { return nil }
     var rest = bytes[19...], fraction = 0.0
     if rest.first == UInt8(ascii: ".") || rest.first == UInt8(ascii: ",") {
-      let digits = rest.dropFirst().prefix { $0.isASCIIDigit }
+      let digits = rest.dropFirst().prefix(while: \.isASCIIDigit)
       fraction = Double("0." + String(decoding: digits, as: UTF8.self)) ?? 0
       rest = rest.dropFirst(1 + digits.count)
     }
@@ -89,7 +89,7 @@ enum ISODate {
   }
 
   private static func number(_ digits: ArraySlice<UInt8>) -> Int? {
-    guard digits.allSatisfy({ $0.isASCIIDigit }) else { return nil }
+    guard digits.allSatisfy(\.isASCIIDigit) else { return nil }
     return Int(String(decoding: digits, as: UTF8.self))
   }
 }

@@ -35,13 +35,9 @@ struct URIReference: Sendable, Equatable {
   }
 
   private static func isScheme(_ text: Substring) -> Bool {
-    guard let first = text.utf8.first, isLetter(first) else { return false }
-    return text.utf8.allSatisfy {
-      isLetter($0) || ($0.isASCIIDigit) || $0 == UInt8(ascii: "+") || $0 == UInt8(ascii: "-") || $0 == UInt8(ascii: ".")
-    }
+    guard let first = text.utf8.first, first.isASCIILetter else { return false }
+    return text.utf8.allSatisfy { $0.isASCIILetter || $0.isASCIIDigit || "+-.".utf8.contains($0) }
   }
-
-  private static func isLetter(_ byte: UInt8) -> Bool { byte.isASCIILetter }
 
   /// The reference put together again.
   var text: String {

@@ -1,4 +1,5 @@
 import RestClient
+import Support
 
 /// The query of a URL, pair by pair. Pairs that are not touched stay as they are spelled.
 enum URLQuery {
@@ -56,8 +57,8 @@ enum URLQuery {
     guard text.utf8.contains(UInt8(ascii: "%")) else { return String(text) }
     var out: [UInt8] = [], bytes = Array(text.utf8)[...]
     while let byte = bytes.popFirst() {
-      guard byte == UInt8(ascii: "%"), bytes.count >= 2, let high = digit(bytes[bytes.startIndex]),
-        let low = digit(bytes[bytes.startIndex + 1])
+      guard byte == UInt8(ascii: "%"), bytes.count >= 2, let high = bytes[bytes.startIndex].hexDigitValue,
+        let low = bytes[bytes.startIndex + 1].hexDigitValue
       else {
         out.append(byte)
         continue
@@ -66,14 +67,5 @@ enum URLQuery {
       bytes = bytes.dropFirst(2)
     }
     return String(decoding: out, as: UTF8.self)
-  }
-
-  private static func digit(_ byte: UInt8) -> UInt8? {
-    switch byte {
-    case UInt8(ascii: "0")...UInt8(ascii: "9"): byte - UInt8(ascii: "0")
-    case UInt8(ascii: "A")...UInt8(ascii: "F"): byte - UInt8(ascii: "A") + 10
-    case UInt8(ascii: "a")...UInt8(ascii: "f"): byte - UInt8(ascii: "a") + 10
-    default: nil
-    }
   }
 }

@@ -58,10 +58,12 @@ struct NextURL: Sendable {
     var end = 0
     while end < min(a.count, b.count) - start, a[a.count - 1 - end] == b[b.count - 1 - end] { end += 1 }
     // The whole number counts, not only the digits that differ.
-    while start > 0, isDigit(a[start - 1]) { start -= 1 }
-    while end > 0, isDigit(a[a.count - end]) { end -= 1 }
+    while start > 0, a[start - 1].isASCIIDigit { start -= 1 }
+    while end > 0, a[a.count - end].isASCIIDigit { end -= 1 }
     let old = a[start..<(a.count - end)], new = b[start..<(b.count - end)]
-    if !old.isEmpty, !new.isEmpty, old.allSatisfy(isDigit), new.allSatisfy(isDigit) { return stands(a, start, alone: end) }
+    if !old.isEmpty, !new.isEmpty, old.allSatisfy(\.isASCIIDigit), new.allSatisfy(\.isASCIIDigit) {
+      return stands(a, start, alone: end)
+    }
     return addsANumber(last, next)
   }
 
@@ -76,8 +78,7 @@ struct NextURL: Sendable {
     let old = URLQuery.pairs(of: last), new = URLQuery.pairs(of: next)
     guard URIReference(last).path == URIReference(next).path else { return false }
     let added = new.filter { pair in !old.contains { $0 == pair } }
-    return added.count == 1 && old.count == new.count - 1 && !added[0].value.isEmpty && added[0].value.utf8.allSatisfy(isDigit)
+    return added.count == 1 && old.count == new.count - 1 && !added[0].value.isEmpty
+      && added[0].value.utf8.allSatisfy(\.isASCIIDigit)
   }
-
-  private static func isDigit(_ byte: UInt8) -> Bool { byte.isASCIIDigit }
 }

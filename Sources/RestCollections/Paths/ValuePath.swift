@@ -98,7 +98,7 @@ struct ValuePath: Sendable, Equatable {
   }
 
   private static func member(_ name: [UInt8]) -> PathStep {
-    let isPosition = !name.isEmpty && name.count < 10 && name.allSatisfy { $0.isASCIIDigit }
+    let isPosition = !name.isEmpty && name.count < 10 && name.allSatisfy(\.isASCIIDigit)
     guard isPosition, name.count == 1 || name[0] != UInt8(ascii: "0") else { return .member(name, index: nil) }
     return .member(name, index: name.reduce(0) { $0 * 10 + Int($1 - UInt8(ascii: "0")) })
   }

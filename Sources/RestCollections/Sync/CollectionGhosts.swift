@@ -127,13 +127,9 @@ struct CollectionGhosts: Sendable {
 }
 
 extension GhostRules {
-  /// Fewer rows than these may all go.
-  private static let fewest = 20
-
   /// ``SyncError`` `.tooManyGhosts` for more than the target allows, unless they are to go all the same.
   func refusal(gone: Int, of count: Int, isForced: Bool) -> SyncError? {
-    let share = Double(gone) / Double(max(1, count))
-    guard count >= GhostRules.fewest, share > maxRatio, !isForced else { return nil }
+    guard GhostGuard(largestShare: maxRatio).refuses(gone: gone, of: count, isForced: isForced) else { return nil }
     return SyncError(
       .tooManyGhosts,
       "rest target: \(gone) of \(count) rows are gone from the server, more than 'maxRatio' (\(maxRatio)) "

@@ -1,4 +1,5 @@
 import JSON
+import RestClient
 
 /// What a sync of a collection remembers between runs.
 struct CollectionMemory: Sendable {
@@ -10,7 +11,7 @@ struct CollectionMemory: Sendable {
   let salt: String
   private let fingerprint: Int64
 
-  init(_ target: RestTarget, salt: String = String(UInt64.random(in: .min ... .max), radix: 36)) {
+  init(_ target: RestTarget, salt: String = RestConnection.newSalt()) {
     fingerprint = target.fingerprint
     self.salt = salt
   }

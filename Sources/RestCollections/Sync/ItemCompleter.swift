@@ -1,6 +1,7 @@
 import JSON
 import MobileSync
 import RestClient
+import Support
 
 /// Completes items that a list shows in part: by one request an item, or with what the soup has of it.
 struct ItemCompleter: Sendable {
@@ -26,10 +27,12 @@ struct ItemCompleter: Sendable {
     }
     guard let detail = target.detail else { return JSONValue.array(items.map { .object($0) }).serialized() }
     let asked = items.indices.filter { i in !isKnown(items[i], known[page.items[i].id]) }
-    let details = try await details(detail, asked.map { items[$0] })
+    let details = try await asked.map { items[$0] }.concurrentMap(atMost: detail.parallel) {
+      Detailed(item: try await self.detail(detail, $0))
+    }
     var left: [CollectionPage.PageItem] = [], complete: [JSONValue] = []
-    for (i, found) in zip(asked, details) {
-      guard let found else { continue }
+    for (i, detailed) in zip(asked, details) {
+      guard let found = detailed.item else { continue }
       left.append(page.items[i])
       complete.append(.object(items[i].replacing(with: found)))
     }
@@ -43,25 +46,12 @@ struct ItemCompleter: Sendable {
     return item.allSatisfy { row[$0.key] == $0.value }
   }
 
-  /// - Returns: nil for one that is gone by now.
-  private func details(_ detail: RestTarget.Detail, _ items: [JSONObject]) async throws -> [JSONObject?] {
-    try await withThrowingTaskGroup(of: (Int, JSONObject?).self) { group in
-      var found = [JSONObject?](repeating: Optional.none, count: items.count), next = 0
-      func begin() {
-        guard next < items.count else { return }
-        let i = next
-        next += 1
-        group.addTask { (i, try await self.detail(detail, items[i])) }
-      }
-      for _ in 0..<max(1, detail.parallel) { begin() }
-      while let (i, item) = try await group.next() {
-        found[i] = item
-        begin()
-      }
-      return found
-    }
+  private struct Detailed: Sendable {
+    /// nil for one that is gone by now.
+    let item: JSONObject?
   }
 
+  /// - Returns: nil for one that is gone by now.
   private func detail(_ detail: RestTarget.Detail, _ item: JSONObject) async throws -> JSONObject? {
     let values = TemplateValues(vars: target.vars, record: JSONValue.object(item).serialized())
     let url: String

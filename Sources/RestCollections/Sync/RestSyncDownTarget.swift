@@ -24,9 +24,7 @@ struct RestSyncDownTarget: SyncDownTarget {
       modificationDate: try target.items.dateField.map { path throws(SyncError) in
         try RestSyncDownTarget.soupPath(path, "modificationDateField")
       } ?? RestSyncDownTarget.noDate)
-    if let connections, !connections.knows(target.connection) {
-      throw SyncError(.invalidTarget, "rest target: \(connections.unknown(target.connection))").at(.key("connection"))
-    }
+    try connections.check(target.connection, label: "rest target")
     for asset in target.assets { _ = try RestSyncDownTarget.soupPath(asset.field, "assets") }
     self.connections = connections
     self.assets = assets
@@ -67,12 +65,7 @@ struct RestSyncDownTarget: SyncDownTarget {
   }
 
   func connection() throws -> RestConnection {
-    guard let connections else { throw SyncError(.internalError, "rest target: the host has no connections") }
-    do {
-      return try connections.connection(named: target.connection)
-    } catch let problem as RestConnections.Problem {
-      throw SyncError(.invalidTarget, "rest target: \(problem)")
-    }
+    try connections.connection(named: target.connection, label: "rest target")
   }
 
   func remoteIds(among localIds: [[String]], in context: FetchContext) async throws -> [Set<String>] {

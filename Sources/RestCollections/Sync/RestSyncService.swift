@@ -15,7 +15,6 @@ package struct RestSyncService: SyncService {
     self.assets = assets
   }
 
-  package var defaultUpKind: String? { nil }
   package var defaultFields: TargetFields { TargetFields(id: "id", modificationDate: RestSyncDownTarget.noDate) }
 
   package var upKinds: [SyncUpKind] {
@@ -33,26 +32,4 @@ package struct RestSyncService: SyncService {
       }
     ]
   }
-
-  // MARK: Questions
-
-  /// A collection is read as a list: single records are asked for by their target alone.
-  package func versions(
-    type: String, ids: [String], fields: [String], through client: any RestClient
-  ) async throws -> [ServerVersion] { ids.map { _ in .unknown } }
-
-  package func records(_ search: CreatedRecords, through client: any RestClient) async throws -> [CreatedRecord]? { nil }
-
-  package func send(
-    _ upload: PlannedUpload, of batch: DirtyBatch, in context: UploadContext
-  ) async throws -> UploadResult {
-    throw SyncError(.invalidTarget, "rest target: a custom target has to send by itself here")
-  }
-
-  // MARK: Answers
-
-  /// Cursors that died are the walk's own affair.
-  package func fault(of error: RestError) -> ServerFault? { nil }
-
-  package func limitInfo(_ response: RestResponse) -> String? { nil }
 }

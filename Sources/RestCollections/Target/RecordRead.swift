@@ -22,6 +22,7 @@ struct RecordRead: Sendable, Equatable {
     let own = try reader.path("itemPath")
     itemPath = try own == nil ? up.path("itemPath") : own
   }
+
   /// Templates in the values of parameters.
   static func parameters(_ reader: TargetReader) throws(RestTargetError) -> [Parameter] {
     var params: [Parameter] = []

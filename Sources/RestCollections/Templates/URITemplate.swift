@@ -122,7 +122,7 @@ struct URITemplate: Sendable, Equatable {
     let bytes = Array(text.utf8)
     var out = "", rest = bytes[...]
     while let byte = rest.popFirst() {
-      let isEncoded = byte == UInt8(ascii: "%") && rest.count >= 2 && rest.prefix(2).allSatisfy(isHexDigit)
+      let isEncoded = byte == UInt8(ascii: "%") && rest.count >= 2 && rest.prefix(2).allSatisfy { $0.hexDigitValue != nil }
       if isEncoded || ":/?#[]@!$&'()*+,;=".utf8.contains(byte) {
         out.unicodeScalars.append(UnicodeScalar(byte))
       } else if byte < 0x80 {
@@ -132,10 +132,5 @@ struct URITemplate: Sendable, Equatable {
       }
     }
     return out
-  }
-
-  private static func isHexDigit(_ byte: UInt8) -> Bool {
-    byte.isASCIIDigit || (UInt8(ascii: "A")...UInt8(ascii: "F")).contains(byte)
-      || (UInt8(ascii: "a")...UInt8(ascii: "f")).contains(byte)
   }
 }

@@ -7,7 +7,7 @@ extension RecordUpload {
   func create() async throws -> UploadResult {
     guard let operation = up.create else { return readOnly("create") }
     if let refusal = row.key?.refusal { return UploadResult(isSuccess: false, error: refusal, says: []) }
-    let body = try await BodyWriter(exchange, operation, row).body(), once = operation.once
+    let body = try await BodyWriter(exchange: exchange, operation: operation, row: row).body(), once = operation.once
     let url = try row.key?.url ?? exchange.url(operation.url, operation.params, row)
     let request = try request(operation, body, url: url, isRepeatable: once?.idempotencyHeader != nil)
     var marks: [TextPair] = []

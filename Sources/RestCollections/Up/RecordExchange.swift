@@ -48,7 +48,7 @@ struct RecordExchange: Sendable {
     if up.connection.map({ $0 != target.connection }) ?? false {
       secrets = target.headers.filter { if case .text = $0.value { true } else { false } }.map(\.setting)
     }
-    let values = row.values(target)
+    let values = row.values
     for field in headers {
       guard case .text(let text) = field.value else {
         secrets.append(field.setting)
@@ -124,7 +124,7 @@ struct RecordExchange: Sendable {
 
   /// The URL of a template with parameters.
   func url(_ template: URITemplate, _ params: [RecordRead.Parameter], _ row: UploadRow) throws(MissingValue) -> String {
-    let values = row.values(target), base = connection.settings.baseURL
+    let values = row.values, base = connection.settings.baseURL
     return try filled { () throws(URITemplate.Problem) in
       let url = try TargetURL.expand(template, values, base: base)
       var query: [(name: String, value: String)] = []

@@ -63,7 +63,7 @@ struct RecordUpload: Sendable {
       guard let conditions = try await conditions(id, mayRead: isOverwriting || tries > 0) else {
         return UploadResult(isSuccess: false, says: .recordHasChanged)
       }
-      let body = try await BodyWriter(exchange, operation, row).body(tag: conditions.tag)
+      let body = try await BodyWriter(exchange: exchange, operation: operation, row: row).body(tag: conditions.tag)
       guard body.saysSomething else { return UploadResult(isSuccess: true) }
       let request = try request(operation, body, url: try exchange.url(operation.url, operation.params, row))
       switch try await exchange.send(request, operation.headers, row, conditions: conditions.headers) {
@@ -205,14 +205,5 @@ struct RecordUpload: Sendable {
 
   private func warn(_ message: String) {
     context.configuration.logger.warning("\(message)", metadata: ["connection": "\(exchange.connection.name)"])
-  }
-}
-
-extension JSONObject {
-  /// Members of the other object in the place of these.
-  func replacing(with other: JSONObject) -> JSONObject {
-    var merged = self
-    for (key, value) in other { merged[key] = value }
-    return merged
   }
 }

@@ -24,8 +24,12 @@ struct RestSyncUpTarget: SyncUpTarget {
     }
     self.up = up
     self.connections = connections
-    if let name = up.connection, let connections, !connections.knows(name) {
-      throw SyncError(.invalidTarget, "rest target, up: \(connections.unknown(name))").at(.key("up")).at(.key("connection"))
+    if let name = up.connection {
+      do {
+        try connections.check(name, label: "rest target, up")
+      } catch {
+        throw error.at(.key("up"))
+      }
     }
     let tag = up.tag.path.steps.flatMap { _ in up.tag.path.firstMember }
     settings = UploadSettings(
@@ -66,12 +70,7 @@ struct RestSyncUpTarget: SyncUpTarget {
   }
 
   func connection() throws -> RestConnection {
-    guard let connections else { throw SyncError(.internalError, "rest target: the host has no connections") }
-    do {
-      return try connections.connection(named: up.connection ?? target.connection)
-    } catch let problem as RestConnections.Problem {
-      throw SyncError(.invalidTarget, "rest target, up: \(problem)")
-    }
+    try connections.connection(named: up.connection ?? target.connection, label: "rest target, up")
   }
 
   // MARK: Sending
@@ -179,10 +178,9 @@ struct RestSyncUpTarget: SyncUpTarget {
     let mark = target.items.dateField == nil ? fields.others.first : fields.modificationDate
     let isSame = mark.map { known[$0] != nil && known[$0] == record[$0] } ?? true
     let isListed = !(settings.updateFieldlist ?? []).isEmpty
-    return JSONObject(
-      record.filter { key, _ in
-        sent.contains(key) || (!isSame || !isListed) && (row.entry[key] != nil || row.base?[key] != nil)
-      }.map { ($0.key, $0.value) })
+    return record.filtered { key, _ in
+      sent.contains(key) || (!isSame || !isListed) && (row.entry[key] != nil || row.base?[key] != nil)
+    }
   }
 }
 

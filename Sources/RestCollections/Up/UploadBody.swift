@@ -19,12 +19,6 @@ struct BodyWriter: Sendable {
   let row: UploadRow
   private var target: RestTarget { exchange.target }
 
-  init(_ exchange: RecordExchange, _ operation: UploadOperation, _ row: UploadRow) {
-    self.exchange = exchange
-    self.operation = operation
-    self.row = row
-  }
-
   /// - Parameter tag: What the request is conditional on.
   /// - Throws: ``RecordExchange/MissingValue``, ``SyncError`` of a function.
   func body(tag: String? = nil) async throws -> UploadBody {
@@ -32,10 +26,10 @@ struct BodyWriter: Sendable {
     var made: JSONObject = [:], result = UploadBody()
     switch content {
     case .body(let template):
-      made = try exchange.filled { () throws(URITemplate.Problem) in try template.expanded(row.values(target)) }
+      made = try exchange.filled { () throws(URITemplate.Problem) in try template.expanded(row.values) }
     case .everything:
       made = whole(tag: tag)
-      result.sent = row.record.filtered { key in made[key] != nil }
+      result.sent = row.record.filtered { made[$0.key] != nil }
     case .fields(let fields):
       let only = operation.sendsChangedOnly ? row.base : nil
       for field in fields {
@@ -47,7 +41,7 @@ struct BodyWriter: Sendable {
     }
     if let constants = operation.constants {
       made = made.overlaid(
-        with: try exchange.filled { () throws(URITemplate.Problem) in try constants.expanded(row.values(target)) })
+        with: try exchange.filled { () throws(URITemplate.Problem) in try constants.expanded(row.values) })
     }
     if let wrap = operation.wrap { made = [wrap: .object(made)] }
     result.bytes = operation.isForm ? BodyWriter.form(made) : JSONValue.object(made).serialized()
@@ -68,9 +62,7 @@ struct BodyWriter: Sendable {
 
   /// The item as last received, laid over with the entry: without what engine, mapping and id add.
   private func whole(tag: String?) -> JSONObject {
-    var item = row.base ?? [:]
-    for (key, value) in row.record { item[key] = value }
-    item = item.filtered { !LocalField.all.contains($0) && !$0.hasPrefix("_soup") }
+    var item = (row.base ?? [:]).replacing(with: row.record).filtered { !LocalField.isLocalOnly($0.key) }
     for mapping in target.items.map {
       let value = item[mapping.name]
       item[mapping.name] = nil
@@ -109,11 +101,5 @@ extension RecordExchange {
     }
     if let problem = made["error"]?.stringValue { throw MissingValue(message: "\(name) failed: \(problem)") }
     return made["record"].flatMap { $0.isNull ? Optional.none : $0 }
-  }
-}
-
-extension JSONObject {
-  func filtered(_ isKept: (String) -> Bool) -> JSONObject {
-    JSONObject(filter { isKept($0.key) }.map { ($0.key, $0.value) })
   }
 }

@@ -1,3 +1,4 @@
+import FoundationEssentials
 import JSON
 import MobileSync
 import RestClient
@@ -14,6 +15,8 @@ struct UploadRow: Sendable {
   let serverId: String?
   /// The entry as templates and bodies see it: without an id that was made here, with the one that the create is to have.
   let record: JSONObject
+  /// Where templates get their values.
+  let values: TemplateValues
 
   /// - Parameter isCreate: The record is to be made: an id that it has is that of one which is gone.
   init(_ entry: JSONObject, base: JSONObject?, key: JSONObject?, isCreate: Bool = false, _ target: RestTarget) {
@@ -35,17 +38,12 @@ struct UploadRow: Sendable {
       record.set(.string(unique), at: keys)
     }
     self.record = record
-  }
-
-  /// Where templates get their values.
-  func values(_ target: RestTarget) -> TemplateValues {
-    TemplateValues(vars: target.vars, record: JSONValue.object(record).serialized())
+    values = TemplateValues(vars: target.vars, record: record.serialized())
   }
 
   /// Changes with whatever a script writes into the entry.
   var contentHash: String {
-    let own = entry.filter { !LocalField.all.contains($0.key) && !$0.key.hasPrefix("_soup") }
-    return String(StableHash.of(JSONObject(own.map { ($0.key, $0.value) }).serialized()), radix: 16)
+    String(StableHash.of(entry.filtered { !LocalField.isLocalOnly($0.key) }.serialized()), radix: 16)
   }
 }
 
@@ -70,12 +68,6 @@ struct CreateKey: Sendable {
 
   mutating func set(_ key: String, _ value: JSONValue?) { json[key] = value }
 
-  /// A random UUID (RFC 9562, version 4).
-  static func uuid() -> String {
-    var bytes = (0..<16).map { _ in UInt8.random(in: .min ... .max) }
-    bytes[6] = bytes[6] & 0x0f | 0x40
-    bytes[8] = bytes[8] & 0x3f | 0x80
-    let digits = bytes.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }
-    return [0..<4, 4..<6, 6..<8, 8..<10, 10..<16].map { digits[$0].joined() }.joined(separator: "-")
-  }
+  /// A random one, in lower case.
+  static func uuid() -> String { UUID().uuidString.lowercased() }
 }

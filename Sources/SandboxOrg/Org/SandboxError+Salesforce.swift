@@ -1,4 +1,5 @@
 import JSON
+import RecordScan
 
 // What a Salesforce org refuses with.
 extension SandboxError {
@@ -43,11 +44,11 @@ extension SandboxError {
   /// - Parameters:
   ///   - text: The body, valid JSON.
   ///   - path: Leads to the record; nothing where the body is the record.
-  func placed(in text: [UInt8], at path: [JSONPlace.Step] = []) -> Self {
+  func placed(in text: [UInt8], at path: [PathStep] = []) -> Self {
     guard code == "JSON_PARSER_ERROR", let member,
       let offset = JSONPlace.value(at: path + [.member(member)], in: text)
     else { return self }
-    let place = JSONPlace.position(offset, in: text)
+    let place = JSONError.position(of: offset, in: text)
     return .json("\(message) at [line:\(place.line), column:\(place.column)]")
   }
 

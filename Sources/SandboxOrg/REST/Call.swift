@@ -1,4 +1,5 @@
 import JSON
+import RecordScan
 
 /// One authenticated request on the org's queue.
 struct Call {
@@ -45,7 +46,7 @@ struct Call {
   /// Runs a write whose values come from the body: a value of the wrong type is told with its place in it.
   ///
   /// - Parameter path: Leads to the record in the body.
-  func placingErrors<T>(at path: [JSONPlace.Step] = [], _ write: () throws -> T) throws -> T {
+  func placingErrors<T>(at path: [PathStep] = [], _ write: () throws -> T) throws -> T {
     do {
       return try write()
     } catch let error as SandboxError where error.member != nil {

@@ -1,5 +1,6 @@
 import Database
 import JSON
+import RecordScan
 
 /// Runs the items of a collection in order, in one transaction with a savepoint around each.
 struct CollectionRun {

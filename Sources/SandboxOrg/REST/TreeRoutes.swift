@@ -1,5 +1,6 @@
 import Database
 import JSON
+import RecordScan
 
 /// `/composite/tree/<type>`: records with their children in one body, all created or none.
 enum TreeRoutes {
@@ -40,7 +41,7 @@ struct TreeNode {
   /// The place of its parent in the list, and the field that refers to it.
   let parent: (index: Int, field: String)?
   /// Where it stands in the body.
-  let path: [JSONPlace.Step]
+  let path: [PathStep]
 }
 
 /// Reads a tree into a list: all roots first, then the next level.
@@ -49,7 +50,7 @@ struct TreeReader {
 
   func nodes(_ roots: [JSONValue], of object: ObjectSchema) throws(SandboxError) -> [TreeNode] {
     var nodes: [TreeNode] = []
-    typealias Waiting = (value: JSONValue, object: ObjectSchema, parent: (index: Int, field: String)?, path: [JSONPlace.Step])
+    typealias Waiting = (value: JSONValue, object: ObjectSchema, parent: (index: Int, field: String)?, path: [PathStep])
     var waiting: [Waiting] = roots.enumerated().map { ($1, object, nil, [.member("records"), .element($0)]) }
     var next = 0
     while next < waiting.count {
@@ -69,7 +70,7 @@ struct TreeReader {
         guard let link = child(key, of: object), let list = member["records"]?.arrayValue else { continue }
         fields[key] = nil
         for (i, child) in list.enumerated() {
-          let place: [JSONPlace.Step] = [.member(key), .member("records"), .element(i)]
+          let place: [PathStep] = [.member(key), .member("records"), .element(i)]
           waiting.append((child, link.child, (nodes.count, link.field.name), path + place))
         }
       }

@@ -10,8 +10,8 @@ package enum URLCoding {
     out.reserveCapacity(bytes.count)
     var index = 0
     while index < bytes.count {
-      if bytes[index] == UInt8(ascii: "%"), index + 2 < bytes.count, let high = digit(bytes[index + 1]),
-        let low = digit(bytes[index + 2])
+      if bytes[index] == UInt8(ascii: "%"), index + 2 < bytes.count, let high = bytes[index + 1].hexDigitValue,
+        let low = bytes[index + 2].hexDigitValue
       {
         out.append(high << 4 | low)
         index += 3
@@ -57,14 +57,5 @@ package enum URLCoding {
     if parts.first == "" { parts.removeFirst() }
     while parts.last == "" { parts.removeLast() }
     return parts
-  }
-
-  private static func digit(_ byte: UInt8) -> UInt8? {
-    switch byte {
-    case UInt8(ascii: "0")...UInt8(ascii: "9"): return byte - UInt8(ascii: "0")
-    case UInt8(ascii: "A")...UInt8(ascii: "F"): return byte - UInt8(ascii: "A") + 10
-    case UInt8(ascii: "a")...UInt8(ascii: "f"): return byte - UInt8(ascii: "a") + 10
-    default: return nil
-    }
   }
 }
