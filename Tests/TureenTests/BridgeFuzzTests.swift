@@ -1,4 +1,3 @@
-import Glibc
 import JSON
 import TestSupport
 import Testing
@@ -9,20 +8,8 @@ import Tureen
 /// Calls nobody would write, through the real bridge to real stores and a server: each has to end with an answer or an error that
 /// can be read. What traps ends the process, and the test with it.
 ///
-/// `TUREEN_FUZZ_ROUNDS` asks for more rounds than usual, `TUREEN_FUZZ_SECONDS` for as many as fit into that time,
-/// `TUREEN_FUZZ_SEED` starts elsewhere. `scripts/dev/fuzz` sets them. A failure names the seed and the round.
+/// How long they go on: ``FuzzSettings``. A failure names the seed and the round.
 @Suite(.serialized) struct BridgeFuzzTests {
-  private static let seed = variable("TUREEN_FUZZ_SEED").flatMap { UInt64($0) } ?? 4_242
-  private static let seconds = variable("TUREEN_FUZZ_SECONDS").flatMap { Double($0) }
-
-  private static func variable(_ name: String) -> String? { getenv(name).map { String(cString: $0) } }
-
-  /// Whether there is another round.
-  private static func goesOn(_ round: Int, usual: Int, since start: ContinuousClock.Instant) -> Bool {
-    if let seconds { return start.duration(to: .now) < .seconds(seconds) }
-    return round < variable("TUREEN_FUZZ_ROUNDS").flatMap { Int($0) } ?? usual
-  }
-
   /// Runs rounds of calls on a bridge of its own for every thousand of them, on a thread of its own.
   private func fuzz(
     _ name: String, usual: Int, _ call: @escaping @Sendable (inout FuzzValues) -> (service: String, action: String, JSONObject)
@@ -39,13 +26,14 @@ import Tureen
     _ name: String, _ usual: Int, _ server: ScriptedServer,
     _ call: (inout FuzzValues) -> (service: String, action: String, JSONObject)
   ) throws -> [String: Int] {
-    var values = FuzzValues(random: SeededGenerator(state: seed)), counts: [String: Int] = [:], round = 0
+    var values = FuzzValues(random: SeededGenerator(state: FuzzSettings.seed)), counts: [String: Int] = [:], round = 0
     let start = ContinuousClock.now
-    while goesOn(round, usual: usual, since: start) {
+    while FuzzSettings.goesOn(round, usual: usual, since: start) {
       let folder = try TemporaryFolder(), bridge = try Bridge(host: host(in: folder, server))
       repeat {
         let (service, action, arguments) = call(&values)
-        let comment = Comment(rawValue: "seed \(seed), round \(round): \(service) \(action) \(arguments.text.prefix(2000))")
+        let comment = Comment(
+          rawValue: "seed \(FuzzSettings.seed), round \(round): \(service) \(action) \(arguments.text.prefix(2000))")
         switch bridge.perform(service: service, action: action, arguments: arguments) {
         case .success(let text):
           #expect((try? JSONValue(parsing: text)) != nil, comment)
@@ -57,7 +45,7 @@ import Tureen
           counts["\(error?["domain"]?.stringValue ?? "?") errors", default: 0] += 1
         }
         round += 1
-      } while round % 1000 != 0 && goesOn(round, usual: usual, since: start)
+      } while round % 1000 != 0 && FuzzSettings.goesOn(round, usual: usual, since: start)
       bridge.close()
     }
     return counts
@@ -77,7 +65,8 @@ import Tureen
       let url = "http://" + (request.header("Host") ?? "")
       return .json(#"{"access_token": "token-0123456789", "instance_url": "\#(url)", "id": "\#(url)/id/00D/005"}"#)
     }
-    var values = FuzzValues(random: SeededGenerator(state: UInt64(truncatingIfNeeded: request.target.utf8.count) &+ seed))
+    var values = FuzzValues(
+      random: SeededGenerator(state: UInt64(truncatingIfNeeded: request.target.utf8.count) &+ FuzzSettings.seed))
     let statuses = [200, 200, 200, 201, 204, 300, 304, 400, 404]
     let status = values.pick(statuses)
     // A body where HTTP has none would be taken for the next answer.

@@ -1,4 +1,3 @@
-import Glibc
 import JSON
 import RecordScan
 import Support
@@ -16,16 +15,11 @@ import Testing
 /// Damaged texts for everything that reads what a server, a file or a script has written: each is read or refused. What traps ends
 /// the process, and the test with it.
 ///
-/// `TUREEN_FUZZ_ROUNDS` asks for more rounds than usual, `TUREEN_FUZZ_SECONDS` for as many as fit into that time, shared by the
-/// parsers, `TUREEN_FUZZ_SEED` starts elsewhere. `TUREEN_FUZZ_TEXT` names a file that holds the text in work, to see which one
-/// ended the process.
+/// How long they go on: ``FuzzSettings``; the seconds are shared by the parsers. `TUREEN_FUZZ_TEXT` names a file that holds the
+/// text in work, to see which one ended the process.
 @Suite(.serialized) struct ParserFuzzTests {
-  private static let seed = variable("TUREEN_FUZZ_SEED").flatMap { UInt64($0) } ?? 4_242
-  private static let seconds = variable("TUREEN_FUZZ_SECONDS").flatMap { Double($0) }
-  private static let rounds = variable("TUREEN_FUZZ_ROUNDS").flatMap { Int($0) } ?? 300
-  private static let trace = variable("TUREEN_FUZZ_TEXT")
-
-  private static func variable(_ name: String) -> String? { getenv(name).map { String(cString: $0) } }
+  private static let usual = 300
+  private static let trace = FuzzSettings.text("TUREEN_FUZZ_TEXT")
 
   @Test(.timeLimit(.minutes(120)), arguments: FuzzedParser.all.map(\.name))
   func parser_damagedText_isReadOrRefused(name: String) throws {
@@ -35,9 +29,9 @@ import Testing
     for text in texts {
       #expect(throws: Never.self, "\(name): \(String(decoding: text, as: UTF8.self))") { try parser.read(text) }
     }
-    var damaged = DamagedText(random: SeededGenerator(state: Self.seed)), refused = 0, round = 0
-    let start = ContinuousClock.now, share = Self.seconds.map { $0 / Double(FuzzedParser.all.count) }
-    while share.map({ start.duration(to: .now) < .seconds($0) }) ?? (round < Self.rounds) {
+    var damaged = DamagedText(random: SeededGenerator(state: FuzzSettings.seed)), refused = 0, round = 0
+    let start = ContinuousClock.now
+    while FuzzSettings.goesOn(round, usual: Self.usual, since: start, share: FuzzedParser.all.count) {
       let text = damaged.next(of: texts)
       if let file = Self.trace { try FileSystem.write(Array(name.utf8) + [0x0a] + text, to: file) }
       do { try parser.read(text) } catch { refused += 1 }

@@ -52,15 +52,15 @@ struct ConnectionWireTests {
     #expect(problem(good) == "none")
     #expect(problem(["kind": "parse", "serverURL": "https://h.example"]) == " lacks 'applicationId'")
     #expect(problem(["kind": "parse", "applicationId": "a"]) == " lacks 'serverURL'")
-    #expect(problem(good.laidOver(["serverURL": "ftp://x"])).hasPrefix("serverURL is not a valid URL"))
+    #expect(problem(good.replacing(with: ["serverURL": "ftp://x"])).hasPrefix("serverURL is not a valid URL"))
     #expect(
-      problem(good.laidOver(["restApiKey": "x"])) == "restApiKey is not known here; did you mean 'restAPIKey'?")
-    #expect(problem(good.laidOver(["baseURL": "https://x.example"])).hasPrefix("baseURL is not known here"))
-    #expect(problem(good.laidOver(["restAPIKey": "x"]), plain: false).hasPrefix("restAPIKey must not be plain text"))
-    #expect(problem(good.laidOver(["sessionToken": "x"]), plain: false).hasPrefix("sessionToken must not be plain text"))
-    #expect(problem(good.laidOver(["masterKey": "x"])).contains("add \"useMasterKey\": true"))
-    #expect(problem(good.laidOver(["useMasterKey": true])) == "useMasterKey is true, and 'masterKey' is missing")
-    #expect(problem(good.laidOver(["masterKey": "x", "useMasterKey": true])) == "none")
+      problem(good.replacing(with: ["restApiKey": "x"])) == "restApiKey is not known here; did you mean 'restAPIKey'?")
+    #expect(problem(good.replacing(with: ["baseURL": "https://x.example"])).hasPrefix("baseURL is not known here"))
+    #expect(problem(good.replacing(with: ["restAPIKey": "x"]), plain: false).hasPrefix("restAPIKey must not be plain text"))
+    #expect(problem(good.replacing(with: ["sessionToken": "x"]), plain: false).hasPrefix("sessionToken must not be plain text"))
+    #expect(problem(good.replacing(with: ["masterKey": "x"])).contains("add \"useMasterKey\": true"))
+    #expect(problem(good.replacing(with: ["useMasterKey": true])) == "useMasterKey is true, and 'masterKey' is missing")
+    #expect(problem(good.replacing(with: ["masterKey": "x", "useMasterKey": true])) == "none")
     #expect(problem(["baseURL": "https://x.example", "serverURL": "https://x.example"]).hasPrefix("serverURL is not known here"))
   }
 

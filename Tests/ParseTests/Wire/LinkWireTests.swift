@@ -13,7 +13,7 @@ struct LinkWireTests {
   ]
   private static func relation(_ more: JSONObject = [:]) -> JSONObject {
     let plain: JSONObject = ["field": "authors", "className": "Author", "linkSoup": "links"]
-    return ["relations": [.object(plain.laidOver(more))]]
+    return ["relations": [.object(plain.replacing(with: more))]]
   }
 
   private func link(_ bench: ParseBench, _ book: String, _ operation: String, _ authors: [String]) async throws {
@@ -105,7 +105,7 @@ struct LinkWireTests {
       try await bench.down("Book", Self.relation())
       let removed = try #require(try bench.entries("links").first { $0["relatedId"]?.stringValue == authors[0] })
       try bench.store.upsert(
-        JSONValue.array([.object(removed.laidOver(["__local__": true, "__locally_deleted__": true]))]).text, into: "links")
+        JSONValue.array([.object(removed.replacing(with: ["__local__": true, "__locally_deleted__": true]))]).text, into: "links")
       try bench.make(LinkRow("Book", book, "authors", authors[2]).json, "links")
       bench.clock.advance(by: 60)
       try await link(bench, book, "RemoveRelation", [authors[1]])

@@ -1,5 +1,4 @@
 import JSON
-import Logging
 import SandboxParse
 import SmartStore
 import Synchronization
@@ -11,17 +10,16 @@ import TestSupport
 
 /// A pretend Parse server, a connection to it, a store with some soups, and a manager between them. All of them go by the server's
 /// clock, which moves when something waits, and when the test moves it.
-final class ParseBench: @unchecked Sendable {  // the manager is replaced by the test's own task alone
+final class ParseBench: Sendable {
   let server: ParseServer
   let clock = ManualSandboxClock()
-  let temporary: TemporaryStore
-  let connections: RestConnections
+  let connected: ConnectedStore
   let slept: SleepRecord
   let secrets: BenchSecrets
-  private(set) var manager: SyncManager
-  private let configuration: SyncConfiguration
 
-  var store: Store { temporary.store }
+  var store: Store { connected.store }
+  var manager: SyncManager { connected.manager }
+  var connections: RestConnections { connected.connections }
 
   static let specs = [
     IndexSpec(path: "objectId", type: .string), IndexSpec(path: "__local__", type: .string),
@@ -44,7 +42,7 @@ final class ParseBench: @unchecked Sendable {  // the manager is replaced by the
     setup.settings = settings
     setup.isSeeded = false
     server = try await ParseServer.start(setup)
-    temporary = try TemporaryStore()
+    let temporary = try TemporaryStore()
     for soup in soups { try temporary.store.registerSoup(soup, indexSpecs: ParseBench.specs) }
     for soup in links { try temporary.store.registerSoup(soup, indexSpecs: ParseBench.linkSpecs) }
     let slept = SleepRecord(), clock = clock, secrets = BenchSecrets()
@@ -54,7 +52,7 @@ final class ParseBench: @unchecked Sendable {  // the manager is replaced by the
       "kind": "parse", "serverURL": .string(server.url + mount), "applicationId": .string(server.keys.applicationId),
       "restAPIKey": .string(server.keys.restAPIKey),
     ]
-    let master = keys.laidOver(["masterKey": .string(server.keys.masterKey), "useMasterKey": true])
+    let master = keys.replacing(with: ["masterKey": .string(server.keys.masterKey), "useMasterKey": true])
     let origin = ConnectionSettings.Origin(folder: "/", allowsPlainSecrets: true)
     var environment = RestConnection.Environment(home: nil, secrets: secrets.reading)
     environment.retry = RetryEnvironment(
@@ -65,36 +63,22 @@ final class ParseBench: @unchecked Sendable {  // the manager is replaced by the
       }, random: { 0 }, now: { Double(clock.now()) })
     environment.log = RequestLog(level: .off, isStored: false, now: { 0 }) { _ in }
     environment.observer = SyncTrafficObserver()
-    connections = RestConnections(
+    let connections = RestConnections(
       [
-        try ConnectionSettings(name: "default", json: .object(keys.laidOver(members)), from: origin),
+        try ConnectionSettings(name: "default", json: .object(keys.replacing(with: members)), from: origin),
         try ConnectionSettings(name: "admin", json: .object(master), from: origin),
       ], environment: environment)
     var configuration = SyncConfiguration()
     configuration.now = { clock.now() * 1000 }
     configuration.uptime = { clock.now() * 1000 }
-    configuration.logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
-    self.configuration = configuration
-    manager = try ParseBench.manager(temporary.store, connections, configuration)
-  }
-
-  private static func manager(
-    _ store: Store, _ connections: RestConnections, _ configuration: SyncConfiguration
-  ) throws -> SyncManager {
-    try SyncManager(
-      store: store, client: NoOrg(), targets: TargetRegistry([ParseSyncService(connections)]), configuration: configuration)
+    connected = try ConnectedStore(temporary, connections, ParseSyncService(connections), configuration)
   }
 
   /// As after the end of the process: another manager on the same file.
-  func reopen() async throws {
-    await manager.shutdown()
-    try temporary.reopen()
-    manager = try ParseBench.manager(temporary.store, connections, configuration)
-  }
+  func reopen() async throws { try await connected.reopen() }
 
   func close() async {
-    await manager.shutdown()
-    await connections.shutdown()
+    await connected.close()
     await server.stop()
   }
 
@@ -176,7 +160,7 @@ final class ParseBench: @unchecked Sendable {  // the manager is replaced by the
   ) async throws -> SyncState {
     let target: JSONObject = ["type": "parse", "className": .string(className)]
     return try await manager.syncDown(
-      target: target.laidOver(members), options: options, soupName: soup, syncName: name)
+      target: target.replacing(with: members), options: options, soupName: soup, syncName: name)
   }
 
   @discardableResult
@@ -186,7 +170,7 @@ final class ParseBench: @unchecked Sendable {  // the manager is replaced by the
   ) async throws -> SyncState {
     let target: JSONObject = ["type": "parse", "className": .string(className)]
     return try await manager.syncUp(
-      target: target.laidOver(members), options: ["mergeMode": .string(mode)], soupName: soup, syncName: name)
+      target: target.replacing(with: members), options: ["mergeMode": .string(mode)], soupName: soup, syncName: name)
   }
 
   @discardableResult
@@ -220,7 +204,7 @@ final class ParseBench: @unchecked Sendable {  // the manager is replaced by the
   /// Makes a record as a script does.
   func make(_ members: JSONObject, _ soup: String = "books") throws {
     try store.upsert(
-      JSONValue.array([.object(members.laidOver(["__local__": true, "__locally_created__": true]))]).text, into: soup)
+      JSONValue.array([.object(members.replacing(with: ["__local__": true, "__locally_created__": true]))]).text, into: soup)
   }
 
   /// Changes a record as a script does; a member of nil goes.
@@ -233,7 +217,7 @@ final class ParseBench: @unchecked Sendable {  // the manager is replaced by the
   }
 
   func delete(_ id: String, _ soup: String = "books") throws {
-    let entry = try found(id, soup).laidOver(["__local__": true, "__locally_deleted__": true])
+    let entry = try found(id, soup).replacing(with: ["__local__": true, "__locally_deleted__": true])
     try store.upsert(JSONValue.array([.object(entry)]).text, into: soup)
   }
 
@@ -276,22 +260,6 @@ final class BenchSecrets: Sendable {
       }
       return value
     }
-  }
-}
-
-/// In the place of an org, which none of these syncs talks to.
-private struct NoOrg: RestClient {
-  var apiVersion: String { "v0" }
-  func send(_ request: RestRequest) async throws -> RestResponse { throw BenchFailure("a request went to the org") }
-  func shutdown() async {}
-}
-
-extension JSONObject {
-  /// This object with the other's members in the place of its own.
-  func laidOver(_ other: JSONObject) -> JSONObject {
-    var all = self
-    for (key, value) in other { all[key] = value }
-    return all
   }
 }
 

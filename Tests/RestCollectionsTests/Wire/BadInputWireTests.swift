@@ -150,7 +150,7 @@ struct BadInputWireTests {
         }
         state.before[3] = { $0.change(4999, ["name": "later"]) }
       }
-      let state = try await bench.down(PagingWireTests.target(.page).merging(["totalPath": "total"]))
+      let state = try await bench.down(PagingWireTests.target(.page).replacing(with: ["totalPath": "total"]))
       #expect(state.status == .done, "\(state.error)")
       #expect(try bench.store.rows("SELECT count(*), count(DISTINCT {rows:id}) FROM {rows}") == "[[24003,24003]]")
       #expect(try await bench.again().status == .done)
@@ -164,7 +164,8 @@ struct BadInputWireTests {
         (state.style, state.size, state.largestSize) = (.page, 8000, 8000)
         state.before[3] = { state in state.rows.append(["id": 5, "gone": true]) }
       }
-      let state = try await bench.down(PagingWireTests.target(.page).merging(["totalPath": "total", "deletedPath": "gone"]))
+      let state = try await bench.down(
+        PagingWireTests.target(.page).replacing(with: ["totalPath": "total", "deletedPath": "gone"]))
       #expect(state.status == .done, "\(state.error)")
       #expect(try bench.entry(5) == nil)
       #expect(try bench.ids().count == 23_999)

@@ -1,5 +1,4 @@
 import JSON
-import Logging
 import SmartStore
 import Synchronization
 import TestSupport
@@ -10,7 +9,7 @@ import TestSupport
 
 /// A collection's server, a connection to it, a store, and a manager between them. Its clock moves when something waits, and when
 /// the test moves it.
-final class CollectionBench: @unchecked Sendable {  // the manager is replaced by the test's own task alone
+final class CollectionBench: Sendable {
   static let soup = "rows"
   static let specs = [
     IndexSpec(path: "id", type: .string), IndexSpec(path: "__local__", type: .string),
@@ -19,12 +18,10 @@ final class CollectionBench: @unchecked Sendable {  // the manager is replaced b
 
   let server: CollectionServer
   let clock = WireClock()
-  let temporary: TemporaryStore
-  private(set) var manager: SyncManager
-  private let connections: RestConnections
-  private let configuration: SyncConfiguration
+  let connected: ConnectedStore
 
-  var store: Store { temporary.store }
+  var store: Store { connected.store }
+  var manager: SyncManager { connected.manager }
 
   /// - Parameters:
   ///   - rows: So many repositories, whose dates are a minute apart.
@@ -35,7 +32,7 @@ final class CollectionBench: @unchecked Sendable {  // the manager is replaced b
     transforms: (any CustomTargetRunner)? = nil
   ) throws {
     server = try CollectionServer(rows: (0..<rows).map { Repository.row($0 + 1) })
-    temporary = try TemporaryStore(soup: CollectionBench.soup, CollectionBench.specs)
+    let temporary = try TemporaryStore(soup: CollectionBench.soup, CollectionBench.specs)
     var all = others
     var own = members
     own["baseURL"] = own["baseURL"] ?? .string(server.url)
@@ -53,33 +50,19 @@ final class CollectionBench: @unchecked Sendable {  // the manager is replaced b
     environment.log = RequestLog(level: .off, isStored: false, now: { 0 }) { _ in }
     environment.userAgent = { "tureen/test" }
     environment.observer = SyncTrafficObserver()
-    connections = RestConnections(settings, environment: environment)
+    let connections = RestConnections(settings, environment: environment)
     var configuration = SyncConfiguration()
     configuration.now = { [clock] in clock.milliseconds }
     configuration.uptime = { [clock] in clock.milliseconds - 1_000_000 }
     configuration.customTargets = transforms
-    configuration.logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
-    self.configuration = configuration
-    manager = try CollectionBench.manager(temporary.store, connections, configuration)
-  }
-
-  private static func manager(
-    _ store: Store, _ connections: RestConnections, _ configuration: SyncConfiguration
-  ) throws -> SyncManager {
-    try SyncManager(
-      store: store, client: NoServer(), targets: TargetRegistry([RestSyncService(connections)]), configuration: configuration)
+    connected = try ConnectedStore(temporary, connections, RestSyncService(connections), configuration)
   }
 
   /// As after the end of the process: another manager on the same file.
-  func reopen() async throws {
-    await manager.shutdown()
-    try temporary.reopen()
-    manager = try CollectionBench.manager(temporary.store, connections, configuration)
-  }
+  func reopen() async throws { try await connected.reopen() }
 
   func close() async {
-    await manager.shutdown()
-    await connections.shutdown()
+    await connected.close()
     server.stop()
   }
 
@@ -88,7 +71,7 @@ final class CollectionBench: @unchecked Sendable {  // the manager is replaced b
   /// A target of the bench's server.
   static func target(_ members: JSONObject = [:]) -> JSONObject {
     let plain: JSONObject = ["type": "rest", "connection": "api", "url": "/items", "paging": ["style": "link"]]
-    return plain.merging(members)
+    return plain.replacing(with: members)
   }
 
   @discardableResult
@@ -105,7 +88,9 @@ final class CollectionBench: @unchecked Sendable {  // the manager is replaced b
 
   /// A target with ``plainUp``, changed.
   static func upTarget(_ up: JSONObject = [:], _ members: JSONObject = [:]) -> JSONObject {
-    target((["modificationDateField": "updated_at", "up": .object(plainUp.merging(up))] as JSONObject).merging(members))
+    target(
+      (["modificationDateField": "updated_at", "up": .object(plainUp.replacing(with: up))] as JSONObject).replacing(with: members)
+    )
   }
 
   @discardableResult
@@ -257,20 +242,6 @@ final class WireClock: Sendable {
   }
 }
 
-/// In the place of an org, which none of these syncs talks to.
-private struct NoServer: RestClient {
-  var apiVersion: String { "v0" }
-  func send(_ request: RestRequest) async throws -> RestResponse { throw WireFailure("a request went to the org") }
-  func shutdown() async {}
-}
-
 extension JSONObject {
   var id: String { self["id"]?.plain ?? "" }
-
-  /// Members of the other object in the place of these.
-  func merging(_ other: JSONObject) -> JSONObject {
-    var merged = self
-    for (key, value) in other { merged[key] = value }
-    return merged
-  }
 }

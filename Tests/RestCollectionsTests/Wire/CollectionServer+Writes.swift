@@ -56,3 +56,14 @@ extension CollectionServer.State {
 
   func tagHeaders(_ row: JSONObject) -> [(name: String, value: String)] { recordTags ? [("ETag", tag(row))] : [] }
 }
+
+extension CollectionServer.State {
+  /// Requests of a method are carried out, and answered in another way than by the record.
+  mutating func afterWriting(_ method: String, _ answer: @escaping @Sendable (CollectionServer.State) -> ScriptedAnswer) {
+    onRecord = { request, state in
+      guard request.method == method else { return nil }
+      _ = CollectionServer.write(request, &state)
+      return answer(state)
+    }
+  }
+}

@@ -30,9 +30,9 @@ struct DeltaWireTests {
     let rules: JSONObject = ["mode": "token", "tokenPath": "next", "tokenParam": "delta"]
     let target: JSONObject = [
       "itemsPath": "value", "paging": ["style": "none"], "deletedPath": "/@removed", "partial": true,
-      "incremental": .object(rules.merging(incremental)),
+      "incremental": .object(rules.replacing(with: incremental)),
     ]
-    return target.merging(members)
+    return target.replacing(with: members)
   }
 
   @Test func token_asValueAndAsURL_bringsChangesAndRemovesWhatIsMarked() async throws {

@@ -81,7 +81,7 @@ struct FailureWireTests {
       "auth": ["type": "bearer", "token": "canary-token"],
       "allowOrigins": [.string(other.url)],
     ]
-    try await CollectionBench.with(rows: 70, members.merging(["headers": ["X-Open": "1"]])) { bench async throws in
+    try await CollectionBench.with(rows: 70, members.replacing(with: ["headers": ["X-Open": "1"]])) { bench async throws in
       let url = other.url
       bench.server.with { $0.nextURL = { _ in url + "/items" } }
       let state = try await bench.down(["headers": ["X-Target": "t"]])
@@ -107,7 +107,9 @@ struct FailureWireTests {
         }
       }
       let state = try await bench.down(
-        PagingWireTests.target(.bodyUrl, ["nextOrigin": "connection", "keepParams": ["f"]]).merging(["params": ["f": "json"]]))
+        PagingWireTests.target(.bodyUrl, ["nextOrigin": "connection", "keepParams": ["f"]]).replacing(with: [
+          "params": ["f": "json"]
+        ]))
       #expect(state.status == .done, "\(state.error)")
       #expect(bench.server.lists.map(\.target) == ["/items?f=json", "/items?q=%C3%A4%20b&page=2&f=json"])
       #expect(try bench.entry(99) != nil)

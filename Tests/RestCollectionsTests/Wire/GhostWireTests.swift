@@ -11,7 +11,7 @@ struct GhostWireTests {
 
   private static func target(_ style: Style, _ ghosts: JSONObject = [:], reads: Bool = false) -> JSONObject {
     var target = PagingWireTests.target(style)
-    target["ghosts"] = .object((["mode": "fullList"] as JSONObject).merging(ghosts))
+    target["ghosts"] = .object((["mode": "fullList"] as JSONObject).replacing(with: ghosts))
     if reads { target["up"] = ["read": ["url": "/items/{id}"]] }
     return target
   }
@@ -71,7 +71,7 @@ struct GhostWireTests {
   @Test func clean_everyWalkShort_removesNothing() async throws {
     try await CollectionBench.with(rows: 70) { bench async throws in
       bench.server.with { $0.style = .page }
-      #expect(try await bench.down(Self.target(.page).merging(["totalPath": "total"])).status == .done)
+      #expect(try await bench.down(Self.target(.page).replacing(with: ["totalPath": "total"])).status == .done)
       bench.server.forgetRequests()
       bench.server.with { state in
         state.remove([70])
@@ -101,7 +101,7 @@ struct GhostWireTests {
   @Test func clean_markInARead_confirms() async throws {
     try await CollectionBench.with(rows: 70) { bench async throws in
       bench.server.with { $0.style = .page }
-      let target = Self.target(.page, reads: true).merging(["deletedPath": "in_trash"])
+      let target = Self.target(.page, reads: true).replacing(with: ["deletedPath": "in_trash"])
       #expect(try await bench.down(target).status == .done)
       bench.server.with { state in
         state.remove([1, 2])
@@ -184,7 +184,7 @@ struct GhostWireTests {
   @Test func clean_itemWithAWrongDate_keepsItsRow() async throws {
     try await CollectionBench.with(rows: 30) { bench async throws in
       bench.server.with { $0.style = .cursor }
-      #expect(try await bench.down(Self.target(.cursor).merging(["modificationDateField": "updated_at"])).status == .done)
+      #expect(try await bench.down(Self.target(.cursor).replacing(with: ["modificationDateField": "updated_at"])).status == .done)
       bench.server.with { state in
         state.change(7, ["updated_at": "yesterday"])
         state.remove([8])
@@ -197,7 +197,7 @@ struct GhostWireTests {
   @Test func clean_itemThatLeftTheFilter_goes() async throws {
     try await CollectionBench.with(rows: 30) { bench async throws in
       bench.server.with { $0.style = .cursor }
-      let target = Self.target(.cursor).merging(["where": [["path": "pull_request", "exists": false]]])
+      let target = Self.target(.cursor).replacing(with: ["where": [["path": "pull_request", "exists": false]]])
       #expect(try await bench.down(target).status == .done)
       bench.server.with { $0.change(7, ["pull_request": 1]) }
       #expect(try await bench.cleanGhosts() == 1)
@@ -212,10 +212,12 @@ struct GhostWireTests {
     try await CollectionBench.with(rows: 100) { bench async throws in
       bench.server.with { $0.style = .cursor }
       #expect(
-        try await bench.down(Self.target(.cursor).merging(["where": [["path": "b", "exists": false]]]), name: "s").status == .done
+        try await bench.down(Self.target(.cursor).replacing(with: ["where": [["path": "b", "exists": false]]]), name: "s").status
+          == .done
       )
       #expect(
-        try await bench.down(Self.target(.cursor).merging(["where": [["path": "a", "exists": false]]]), name: "other").status
+        try await bench.down(Self.target(.cursor).replacing(with: ["where": [["path": "a", "exists": false]]]), name: "other")
+          .status
           == .done)
       #expect(try await bench.manager.refresh(.name("s")).status == .done)
       bench.server.with { state in

@@ -9,9 +9,9 @@ import Testing
 /// Later runs ask for what changed, and miss nothing.
 struct IncrementalWireTests {
   private static func param(_ members: JSONObject = [:], _ style: CollectionServer.Style = .cursor) -> JSONObject {
-    PagingWireTests.target(style).merging([
+    PagingWireTests.target(style).replacing(with: [
       "modificationDateField": "updated_at",
-      "incremental": .object((["mode": "param", "params": ["since": "{since}"]] as JSONObject).merging(members)),
+      "incremental": .object((["mode": "param", "params": ["since": "{since}"]] as JSONObject).replacing(with: members)),
     ])
   }
 
@@ -55,7 +55,7 @@ struct IncrementalWireTests {
         state.style = style
         state.hasTags = true
       }
-      let target = PagingWireTests.target(style).merging(["incremental": ["mode": "etag"]])
+      let target = PagingWireTests.target(style).replacing(with: ["incremental": ["mode": "etag"]])
       #expect(try await bench.down(target).status == .done)
       bench.server.with { $0.change(40, ["name": "changed"]) }
       let state = try await bench.again()
@@ -70,7 +70,7 @@ struct IncrementalWireTests {
   /// Where the parameter is not in the URL all pages have one: what is kept of one would say nothing of another.
   @Test(arguments: ["header", "body"]) func etag_pagesOfOneURL_isRefused(place: String) async throws {
     try await CollectionBench.with { bench async throws in
-      var target = PagingWireTests.target(.page, ["in": .string(place)]).merging(["incremental": ["mode": "etag"]])
+      var target = PagingWireTests.target(.page, ["in": .string(place)]).replacing(with: ["incremental": ["mode": "etag"]])
       if place == "body" { target["method"] = "POST" }
       let error = try await refusal { try await bench.down(target) }
       #expect(error.code == "invalidTarget" && error.message.contains("'etag'"), "\(error.message)")
@@ -143,7 +143,7 @@ struct IncrementalWireTests {
           "syncs": [
             [
               "syncName": "s", "syncType": "syncDown", "soupName": "rows", "options": [:],
-              "target": .object(CollectionBench.target(target.merging(members))),
+              "target": .object(CollectionBench.target(target.replacing(with: members))),
             ]
           ]
         ])
@@ -200,7 +200,7 @@ struct IncrementalWireTests {
         var target: JSONObject = [
           "modificationDateField": "updated_at", "incremental": .object(incremental), "paging": ["style": "none"],
         ]
-        if isPost { target = target.merging(["method": "POST", "body": ["filter": ["kind": "a"]]]) }
+        if isPost { target = target.replacing(with: ["method": "POST", "body": ["filter": ["kind": "a"]]]) }
         #expect(try await bench.down(target).status == .done)
         bench.server.with { $0.change = { answer, _ in answer.body = Array("[]".utf8) } }
         #expect(try await bench.again().status == .done)
@@ -306,7 +306,7 @@ struct IncrementalWireTests {
 
   /// The same in the first run of all, where the list is read whole.
   @Test func sorted_firstRunFailedBehindPageOne_readsTheWholeListLater() async throws {
-    let plain = Self.sorted.merging([
+    let plain = Self.sorted.replacing(with: [
       "params": ["sort": "updated", "direction": "desc"], "incremental": ["mode": "sorted"],
     ])
     try await CollectionBench.with(rows: 90) { bench async throws in
@@ -374,7 +374,7 @@ struct IncrementalWireTests {
         state.style = style
         state.before[2] = { $0.remove(1...10) }
       }
-      let state = try await bench.down(PagingWireTests.target(style).merging(Self.counted))
+      let state = try await bench.down(PagingWireTests.target(style).replacing(with: Self.counted))
       #expect(state.status == .done && !state.isIncomplete, "\(state.error)")
       #expect(Set(bench.server.ids).isSubset(of: Set(try bench.ids())))
       #expect(state.counts.fetched == 60 && state.counts.stored <= 60)
@@ -387,7 +387,7 @@ struct IncrementalWireTests {
         state.style = .page
         for list in [2, 6, 10] { state.before[list] = { state in state.remove(state.rows.prefix(4).compactMap { Int($0.id) }) } }
       }
-      let target = Self.param([:], .page).merging(Self.counted)
+      let target = Self.param([:], .page).replacing(with: Self.counted)
       let state = try await bench.down(target)
       #expect(state.status == .done && state.isIncomplete && state.maxTimeStamp == -1, "\(state.maxTimeStamp)")
       #expect(state.warnings.contains { $0.contains("moved between the pages") })
@@ -412,7 +412,9 @@ struct IncrementalWireTests {
           clock.advance(20)
         }
       }
-      let target = Self.param(["order": .string(order)], .page).merging(["params": ["sort": "updated"], "totalPath": "total"])
+      let target = Self.param(["order": .string(order)], .page).replacing(with: [
+        "params": ["sort": "updated"], "totalPath": "total",
+      ])
       #expect(try await bench.down(target).status == .done)
       #expect(try await bench.again().status == .done)
       #expect(try bench.ids() == bench.server.ids)

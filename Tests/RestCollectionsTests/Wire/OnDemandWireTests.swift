@@ -46,7 +46,7 @@ struct OnDemandWireTests {
   @Test func more_rowOfAReadPageChangesMeanwhile_isThereAfterOneReSync() async throws {
     try await CollectionBench.with(rows: 70) { bench async throws in
       bench.server.with { $0.style = .cursor }
-      let target = PagingWireTests.target(.cursor).merging([
+      let target = PagingWireTests.target(.cursor).replacing(with: [
         "modificationDateField": "updated_at", "incremental": ["mode": "param", "params": ["since": "{since}"]],
       ])
       #expect(try await bench.down(target, ["maxPages": 1]).hasMore)
@@ -175,7 +175,7 @@ struct OnDemandWireTests {
         "syncs": [
           [
             "syncName": "s", "syncType": "syncDown", "soupName": "rows", "options": [:],
-            "target": .object(CollectionBench.target(first.merging(["map": ["login": "owner.login"]]))),
+            "target": .object(CollectionBench.target(first.replacing(with: ["map": ["login": "owner.login"]]))),
           ]
         ]
       ])
@@ -194,7 +194,7 @@ struct OnDemandWireTests {
       bench.server.with { $0.hasTags = true }
       let first: JSONObject = ["incremental": ["mode": "etag"]]
       #expect(try await bench.down(first).status == .done)
-      let changed = CollectionBench.target(first.merging(["map": ["login": "owner.login"]]))
+      let changed = CollectionBench.target(first.replacing(with: ["map": ["login": "owner.login"]]))
       let definition = JSONValue.object([
         "syncs": [["syncName": "s", "syncType": "syncDown", "soupName": "rows", "options": [:], "target": .object(changed)]]
       ])

@@ -24,7 +24,7 @@ struct PagingWireTests {
       case .none: ["style": "none"]
       }
     let hasEnvelope = [.bodyUrl, .cursor, .page, .offset, .keyset].contains(style)
-    return ["paging": .object(own.merging(paging)), "itemsPath": hasEnvelope ? "items" : "$"]
+    return ["paging": .object(own.replacing(with: paging)), "itemsPath": hasEnvelope ? "items" : "$"]
   }
 
   /// Asked for 50 a page the server gives 7 or 10, whatever else it is asked for.
@@ -62,7 +62,7 @@ struct PagingWireTests {
     try await CollectionBench.with(rows: 70) { bench async throws in
       bench.server.with { $0.style = style }
       var target = Self.target(style, ["in": .string(place), "sizeParam": "per_page", "pageSize": 20])
-      if place == "body" { target = target.merging(["method": "POST", "body": ["filter": ["a": 1]]]) }
+      if place == "body" { target = target.replacing(with: ["method": "POST", "body": ["filter": ["a": 1]]]) }
       let state = try await bench.down(target)
       #expect(state.status == .done && state.counts.fetched == 70, "\(state.error)")
       #expect(try bench.ids() == bench.server.ids)
@@ -228,7 +228,7 @@ struct PagingWireTests {
         for i in state.rows.indices { state.rows[i]["updated_at"] = .string(Repository.date(1_600_000_000 + i / 3 * 60)) }
       }
       let state = try await bench.down(
-        Self.target(.offset, ["maxItems": 1000, "endStatus": [422]]).merging([
+        Self.target(.offset, ["maxItems": 1000, "endStatus": [422]]).replacing(with: [
           "modificationDateField": "updated_at", "params": ["sort": "updated"],
           "incremental": ["mode": "param", "order": "ascending", "params": ["since": "{since}"]],
         ]))
@@ -245,7 +245,7 @@ struct PagingWireTests {
         for i in state.rows.indices { state.rows[i]["updated_at"] = "2020-01-01T00:00:00Z" }
       }
       let state = try await bench.down(
-        Self.target(.offset, ["maxItems": 100]).merging([
+        Self.target(.offset, ["maxItems": 100]).replacing(with: [
           "modificationDateField": "updated_at",
           "incremental": ["mode": "param", "order": "ascending", "params": ["since": "{since}"]],
         ]))

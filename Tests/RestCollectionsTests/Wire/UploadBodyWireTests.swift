@@ -16,7 +16,7 @@ struct UploadBodyWireTests {
     var found: RecordedRequest?
     try await CollectionBench.with(rows: 1) { bench async throws in
       bench.server.with { prepare(&$0) }
-      let up = (["update": .object(update)] as JSONObject).merging(up)
+      let up = (["update": .object(update)] as JSONObject).replacing(with: up)
       try await bench.down(CollectionBench.upTarget(up, members))
       try bench.edit(1, edit)
       let state = try await bench.up(up, members)
@@ -49,7 +49,7 @@ struct UploadBodyWireTests {
     }
     let put: JSONObject = ["url": "/items/{id}", "method": "PUT", "fields": ["name"]]
     #expect(throws: RestTargetError.self) { try read(put) }
-    #expect(try read(put.merging(["merges": true])).up?.update?.method == .put)
+    #expect(try read(put.replacing(with: ["merges": true])).up?.update?.method == .put)
   }
 
   @Test func put_everything_sendsTheItemAsReceivedWithTheChanges() async throws {
@@ -102,9 +102,7 @@ struct UploadBodyWireTests {
   @Test(arguments: ["envelope", "location", "itemPath"]) func answer_ofEachForm_leavesNoForeignMember(form: String) async throws {
     try await CollectionBench.with { bench async throws in
       bench.server.with { state in
-        state.onRecord = { request, state in
-          guard request.method == "POST" else { return nil }
-          _ = CollectionServer.write(request, &state)
+        state.afterWriting("POST") { state in
           switch form {
           case "envelope": return .json(#"{"data":{"id":"1000","link":"/items/1000"}}"#, status: 201)
           case "location": return ScriptedAnswer(status: 201, headers: [("Location", "/items/1000")])
@@ -130,11 +128,7 @@ struct UploadBodyWireTests {
     try await CollectionBench.with(rows: 1) { bench async throws in
       try await bench.down(CollectionBench.upTarget())
       bench.server.with { state in
-        state.onRecord = { request, state in
-          guard request.method == "PATCH" else { return nil }
-          _ = CollectionServer.write(request, &state)
-          return .json(JSONValue.object(["updated_at": state.rows[0]["updated_at"] ?? .null]).text)
-        }
+        state.afterWriting("PATCH") { .json(JSONValue.object(["updated_at": $0.rows[0]["updated_at"] ?? .null]).text) }
       }
       try bench.edit(1, ["name": "mine"])
       let update: JSONObject = ["url": "/items/{id}", "fields": ["name"], "answer": "partial"]

@@ -75,13 +75,7 @@ struct UploadWireTests {
   @Test func update_answerNoneWithoutRead_dropsTheDate() async throws {
     try await CollectionBench.with(rows: 1) { bench async throws in
       try await bench.down(CollectionBench.upTarget())
-      bench.server.with { state in
-        state.onRecord = { request, state in
-          guard request.method == "PATCH" else { return nil }
-          _ = CollectionServer.write(request, &state)
-          return .status(204)
-        }
-      }
+      bench.server.with { $0.afterWriting("PATCH") { _ in .status(204) } }
       try bench.edit(1, ["name": "mine"])
       #expect(try await bench.up(["read": nil]).counts.succeeded == 1)
       let row = try #require(try bench.entry(1))

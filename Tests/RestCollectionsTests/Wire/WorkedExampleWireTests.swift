@@ -72,7 +72,7 @@ struct WorkedExampleWireTests {
           }
         }
       }
-      let state = try await bench.down(Self.example.merging(["params": ["per_page": "30"]]))
+      let state = try await bench.down(Self.example.replacing(with: ["params": ["per_page": "30"]]))
       #expect(state.status == .done, "\(state.error)")
       #expect(bench.server.lists.map(\.target) == ["/items?per_page=30", second, "/items?per_page=30&page=3"])
       #expect(try bench.ids() == bench.server.ids)
