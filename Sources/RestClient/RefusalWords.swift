@@ -1,4 +1,4 @@
-/// How a kind of server says in words what a status does not tell. What each kind says belongs to its own folder.
+/// Codes and phrases by which one kind of server says what the HTTP status leaves open. Each kind brings its own.
 package struct RefusalWords: Sendable, Equatable {
   /// Codes of a 403 that mean: too many requests for now.
   let limits: Set<String>

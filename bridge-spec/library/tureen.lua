@@ -36,7 +36,7 @@
 
 --- How changes are sent; further keys belong to the type.
 ---@class tureen.SyncUpTarget
----@field type ("collection"|"batch"|"plain"|"parent_children"|"custom")?  how many records go into a request
+---@field type ("collection"|"batch"|"plain"|"parent_children"|"rest"|"custom")?  how many records go into a request
 ---@field createFieldlist (string[]|string)?  what is sent of a new record
 ---@field updateFieldlist (string[]|string)?  what is sent of a changed one
 

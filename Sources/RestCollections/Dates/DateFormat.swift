@@ -110,12 +110,12 @@ struct CivilTime: Sendable, Equatable {
   var offset: Int
   var isUTC: Bool
 
-  /// From the year 0 to the end of 9999: what four digits can say, less what an offset may move it by.
-  private static let sayable: ClosedRange<Int64> = -62_167_132_800_000...253_402_214_400_000
+  /// The years 0 to 9999, which four digits can hold, less a day at each end for the offset of a zone.
+  private static let writable: ClosedRange<Int64> = -62_167_132_800_000...253_402_214_400_000
 
-  /// - Parameter position: Milliseconds since 1970 UTC. One that no date can say becomes the nearest that can.
+  /// - Parameter position: Milliseconds since 1970 UTC. One outside the years that can be written becomes the nearest inside.
   init(_ position: Int64, zone: TimeZoneRules) {
-    let position = min(max(position, CivilTime.sayable.lowerBound), CivilTime.sayable.upperBound)
+    let position = min(max(position, CivilTime.writable.lowerBound), CivilTime.writable.upperBound)
     let seconds = CivilDay.floorDivide(position, 1000)
     offset = zone.offset(at: seconds)
     isUTC = zone == .utc
