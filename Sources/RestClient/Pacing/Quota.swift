@@ -1,11 +1,11 @@
 import Support
 
 /// What a server says of the requests it still allows.
-struct Quota: Sendable, Equatable {
-  var limit: Int?
-  var remaining: Int?
+package struct Quota: Sendable, Equatable {
+  package var limit: Int?
+  package var remaining: Int?
   /// Seconds since 1970.
-  var resetAt: Double?
+  package var resetAt: Double?
 
   init(limit: Int? = nil, remaining: Int? = nil, resetAt: Double? = nil) {
     self.limit = limit
@@ -17,7 +17,9 @@ struct Quota: Sendable, Equatable {
 
   /// - Parameter now: Seconds since 1970, for resets that are counted from now.
   /// - Returns: Nil when the headers say nothing of it.
-  init?(_ headers: [(name: String, value: String)], _ settings: ConnectionSettings.QuotaHeaders, now: Double) {
+  package init?(
+    _ headers: [(name: String, value: String)], _ settings: ConnectionSettings.QuotaHeaders, now: Double
+  ) {
     func value(_ configured: String?, _ suffix: String) -> String? {
       let names = configured.map { [$0] } ?? Quota.prefixes.map { $0 + suffix }
       for name in names {

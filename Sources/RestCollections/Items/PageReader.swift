@@ -91,7 +91,7 @@ struct PageReader: Sendable {
     target.pageError(code, page.number, what)
   }
 
-  private static func withoutByteOrderMark(_ body: UnsafeRawBufferPointer) -> UnsafeRawBufferPointer {
+  static func withoutByteOrderMark(_ body: UnsafeRawBufferPointer) -> UnsafeRawBufferPointer {
     body.starts(with: [0xef, 0xbb, 0xbf]) ? UnsafeRawBufferPointer(rebasing: body[3...]) : body
   }
 

@@ -24,11 +24,7 @@ struct CollectionClient: Sendable {
   /// - Parameter conditions: Headers that ask whether the page has changed.
   /// - Throws: `RestError`; `CancellationError` once the run is to end.
   func page(_ request: PageRequest, _ conditions: [TextPair] = []) async throws -> ConnectionResponse {
-    let body = request.body.map { JSONValue.object($0).serialized() }
-    return try await send(
-      RestRequest(
-        HTTPMethod(rawValue: request.method.rawValue) ?? .GET, request.url,
-        headers: (request.headers + conditions).map { ($0.name, $0.value) }, body: body, isRepeatable: true))
+    try await send(request.restRequest(conditions))
   }
 
   func send(_ request: RestRequest) async throws -> ConnectionResponse {
@@ -36,6 +32,15 @@ struct CollectionClient: Sendable {
     var options = ConnectionOptions(cache: cache, sameOrigin: target.staysOnOrigin, headers: target.headers.map(\.setting))
     options.usesStoredAnswers = usesStoredAnswers
     return try await connection.send(request, options)
+  }
+}
+
+extension PageRequest {
+  /// - Parameter conditions: Headers that ask whether the page has changed.
+  func restRequest(_ conditions: [TextPair] = []) -> RestRequest {
+    RestRequest(
+      HTTPMethod(rawValue: method.rawValue) ?? .GET, url, headers: (headers + conditions).map { ($0.name, $0.value) },
+      body: body.map { JSONValue.object($0).serialized() }, isRepeatable: true)
   }
 }
 

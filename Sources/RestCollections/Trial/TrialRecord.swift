@@ -1,0 +1,88 @@
+import JSON
+
+/// A record that is created only to see whether a target's uploads work: a copy of a record of the list under another text.
+package struct TrialRecord: Sendable {
+  /// Why none can be made, in one sentence.
+  package struct Problem: Error, Sendable, CustomStringConvertible {
+    package let description: String
+  }
+
+  /// As it is stored, without the soup's own members.
+  package private(set) var row: JSONObject = [:]
+  /// The member that holds the text; nil when no text is sent.
+  private let textPath: [String]?
+  package let hasUpdate: Bool
+  package let hasDelete: Bool
+  /// The first step of the id's path.
+  package let idKey: String
+
+  private static let names = [
+    "title", "name", "subject", "summary", "text", "description", "body", "content", "message", "comment", "label",
+  ]
+
+  /// - Parameters:
+  ///   - sample: A record of the list; nil for an empty one.
+  ///   - text: What the record is to say.
+  /// - Throws: ``SyncError`` for a definition that cannot work; ``Problem``.
+  package init(_ json: JSONObject, sample: JSONValue?, text: String) throws {
+    let target = try RestTarget(json)
+    guard let up = target.up, let create = up.create else { throw Problem(description: "the target has no 'up.create'") }
+    hasUpdate = up.update != nil
+    hasDelete = up.delete != nil
+    guard let idKey = target.items.idField.memberNames?.first else {
+      throw Problem(description: "the id does not lie in a member of its own")
+    }
+    self.idKey = idKey
+    let copied = sample?.objectValue ?? [:], sent: [[String]]
+    switch create.content {
+    case .fields(let fields): sent = try fields.map { try TrialRecord.path(of: $0) }
+    case .everything, .body, nil: sent = copied.map { [$0.key] }
+    }
+    let kept = [target.items.idField.memberNames, target.items.dateField?.memberNames].compactMap { $0 }
+    for path in sent where !kept.contains(path) {
+      if let value = TrialRecord.value(at: path, in: .object(copied)), !value.isNull { row.set(value, at: path) }
+    }
+    let updated = try TrialRecord.updated(up.update) ?? sent
+    let texts = sent.filter { path in
+      let value = TrialRecord.value(at: path, in: .object(copied))
+      return !kept.contains(path) && updated.contains(path)
+        && (value == nil || value?.isNull == true || value?.stringValue != nil)
+    }
+    textPath = TrialRecord.names.lazy.compactMap { name in texts.first { $0.last?.lowercased() == name } }.first ?? texts.first
+    if let textPath { row.set(.string(text), at: textPath) }
+  }
+
+  /// The record with another text; nil when it has none.
+  package func edited(_ stored: JSONObject, text: String) -> JSONObject? {
+    guard let textPath else { return nil }
+    var edited = stored
+    edited.set(.string(text), at: textPath)
+    return edited
+  }
+
+  /// Members that were sent and came back otherwise, dotted.
+  package func differences(from stored: JSONObject) -> [String] {
+    row.compactMap { key, value in stored[key] == value ? nil : key }
+  }
+
+  private static func updated(_ operation: UploadOperation?) throws -> [[String]]? {
+    guard case .fields(let fields)? = operation?.content else { return nil }
+    return try fields.map { try path(of: $0) }
+  }
+
+  private static func path(of field: UploadOperation.Field) throws(Problem) -> [String] {
+    switch field.source {
+    case .path(let path):
+      guard let names = path.memberNames else {
+        throw Problem(description: "'\(path.text)' is no member that can be filled: try the upload from a script")
+      }
+      return names
+    case .function(let name):
+      throw Problem(description: "a field is computed by the Lua function '\(name)': try the upload from a script")
+    }
+  }
+
+  private static func value(at keys: [String], in json: JSONValue) -> JSONValue? {
+    keys.reduce(json as JSONValue?) { value, key in value?[key] }
+  }
+}

@@ -1,0 +1,263 @@
+import Glibc
+import JSON
+import LuaBridge
+import MobileSync
+import RestClient
+import RestCollections
+import Support
+
+/// Tries a target of the type `rest` that somebody is writing: its first request, and if asked one create, one update and one
+/// delete. Keeps nothing.
+public struct RestTrial {
+  private let target: JSONObject
+  private let host: Host
+  private let home: String
+
+  /// - Parameters:
+  ///   - path: A file with a target, alone or under `target`, then with its connection under `connection`. The form of
+  ///     `scripts/connections`.
+  ///   - connection: The name of a connection in `connections.json` beside the file, in place of the target's.
+  ///   - requestLog: nil for none.
+  /// - Throws: ``HostError`` `.invalidConfiguration`, naming the file and the key; `.fileNotWritable`.
+  public init(file path: String, connection: String?, requestLog: RequestLogSettings?) throws {
+    guard let text = FileSystem.read(path) else { throw HostError(.invalidConfiguration, "\(path): cannot be read") }
+    do {
+      let file = try JSONFile(name: path, text: text), folder = HostSettings.absolute(path).removingLastComponent
+      var settings = HostSettings()
+      (target, settings.connections) = try RestTrial.read(file, folder: folder, connection)
+      settings.requestLog = requestLog
+      home = try RestTrial.temporaryHome()
+      settings.home = home
+      host = Host(settings: settings)
+    } catch let problem as JSONFile.Problem {
+      throw HostError(.invalidConfiguration, problem.description)
+    } catch let problem as ConnectionProblem {
+      throw HostError(.invalidConfiguration, "\(path): 'connection': \(problem)")
+    }
+  }
+
+  private static func read(
+    _ file: JSONFile, folder: String, _ name: String?
+  ) throws -> (target: JSONObject, connections: [ConnectionSettings]) {
+    guard let top = file.value.objectValue else { throw file.problem("must hold an object") }
+    let isAlone = top["type"] != nil
+    if !isAlone, let unknown = KnownKeys(["about", "connection", "target"]).unknown(in: top) {
+      throw file.problem(key: unknown.key, unknown.complaint)
+    }
+    guard var target = isAlone ? top : top["target"]?.objectValue else {
+      throw file.problem("must hold a target: an object with 'type', or one under 'target'")
+    }
+    guard target["type"]?.stringValue == "rest" else { throw file.problem("the target's 'type' must be \"rest\"") }
+    if let name { target["connection"] = .string(name) }
+    let origin = ConnectionSettings.Origin(folder: folder, allowsPlainSecrets: false)
+    if name == nil, !isAlone, let own = top["connection"] {
+      let name = target["connection"]?.stringValue ?? "default"
+      target["connection"] = .string(name)
+      return (target, [try ConnectionSettings(name: name, json: own, from: origin)])
+    }
+    let beside = folder + "/connections.json"
+    guard FileSystem.exists(beside) else { return (target, []) }
+    guard let text = FileSystem.read(beside) else { throw file.problem("\(beside) cannot be read") }
+    return (target, try ConnectionSettings.read(try JSONFile(name: beside, text: text), folder: folder))
+  }
+
+  private static func temporaryHome() throws -> String {
+    let folder = getenv("TMPDIR").map { String(cString: $0) } ?? "/tmp"
+    var template = Array("\(folder)/tureen-rest.XXXXXX".utf8CString)
+    guard mkdtemp(&template) != nil else {
+      throw HostError(.fileNotWritable, "no folder can be made in \(folder): \(String(cString: strerror(errno)))")
+    }
+    return template.withUnsafeBufferPointer { String(cString: $0.baseAddress!) }
+  }
+
+  /// - Parameters:
+  ///   - writes: Creates a record at the server, changes it and deletes it.
+  ///   - tell: Gets the report, line by line.
+  /// - Returns: Whether the list could be read and everything that was tried was taken.
+  /// - Throws: ``HostError`` for a definition that cannot work.
+  public func run(writes: Bool, _ tell: (String) -> Void) throws -> Bool {
+    defer {
+      host.shutdown()
+      try? FileSystem.removeTree(home)
+    }
+    let list = try firstRequest()
+    tell("\(list.request)\n  \(list.outcome)")
+    if let quota = list.quota { tell(RestTrial.line("quota", quota)) }
+    guard let survey = list.survey else { return false }
+    for finding in survey.findings { tell(RestTrial.line(finding.subject, finding.text)) }
+    if list.quota == nil { tell(RestTrial.line("quota", "the answer says nothing of one")) }
+    tell(survey.advice.isEmpty ? "\nNo key would fit better." : "\nKeys that would fit better:")
+    for advice in survey.advice { tell("  \(RestTrial.spelled(advice))") }
+    if !survey.unknown.isEmpty { tell("\nWhat the answer does not tell:") }
+    for sentence in survey.unknown { tell("  " + sentence) }
+    guard writes else { return survey.isUsable }
+    guard survey.isUsable else {
+      tell("\nNothing is written before the list can be read.")
+      return false
+    }
+    return try write(sample: survey.items.first, tell)
+  }
+
+  private func firstRequest() throws -> ListTrial {
+    let connections = try host.core().connections, target = target
+    let result = Outcome<ListTrial>()
+    Blocking.run { result.set(await Result { try await ListTrial.run(target, connections) }) }
+    do {
+      return try result.get()
+    } catch {
+      let message = (error as? any BridgeErrorConvertible)?.bridgeError.message
+      throw HostError(.invalidConfiguration, message ?? "\(error)")
+    }
+  }
+
+  private static func line(_ subject: String, _ text: String) -> String {
+    "  " + subject + String(repeating: " ", count: max(1, 8 - subject.count)) + text
+  }
+
+  /// `"paging": {"nextPath": "next"}`
+  private static func spelled(_ advice: PageSurvey.Advice) -> String {
+    let keys = advice.key.split(separator: ".").map(String.init)
+    let value = keys.dropFirst().reversed().reduce(advice.value) { .object([$1: $0]) }
+    return "\(JSONValue.string(keys[0]).text): \(value.text)"
+  }
+}
+
+// MARK: Writing
+
+extension RestTrial {
+  private func write(sample: JSONValue?, _ tell: (String) -> Void) throws -> Bool {
+    let stamp = TimeStamp.text(SystemClock.millisecondsSince1970())
+    let trial: TrialRecord
+    do {
+      trial = try TrialRecord(target, sample: sample, text: "Tureen trial \(stamp)")
+    } catch {
+      tell("\nNothing is written: \(error)")
+      return false
+    }
+    tell("")
+    let bridge = try Bridge(host: host)
+    defer { bridge.close() }
+    let soup = TrialSoup(bridge: bridge, target: target, idKey: trial.idKey)
+    try soup.register()
+    var row = trial.row
+    row[trial.idKey] = "local_1"
+    guard let created = try soup.send(row, as: "__locally_created__", "create", tell) else { return false }
+    let changed = trial.differences(from: created)
+    if !changed.isEmpty { tell(RestTrial.line("", "the server changed \(changed.map { "'\($0)'" }.joined(separator: ", "))")) }
+    let updated = try update(created, trial, soup, stamp, tell)
+    guard trial.hasDelete else {
+      tell(RestTrial.line("delete", "the target has no 'up.delete': the record stays at the server"))
+      return updated != nil
+    }
+    let deleted = try soup.send(updated ?? created, as: "__locally_deleted__", "delete", tell)
+    return updated != nil && deleted != nil
+  }
+
+  /// - Returns: The record, also where it has nothing to be updated; nil when the server refuses it.
+  private func update(
+    _ created: JSONObject, _ trial: TrialRecord, _ soup: TrialSoup, _ stamp: String, _ tell: (String) -> Void
+  ) throws -> JSONObject? {
+    guard trial.hasUpdate else {
+      tell(RestTrial.line("update", "the target has no 'up.update'"))
+      return created
+    }
+    guard let edited = trial.edited(created, text: "Tureen trial \(stamp), changed") else {
+      tell(RestTrial.line("update", "not tried: no member that is sent holds text"))
+      return created
+    }
+    return try soup.send(edited, as: "__locally_updated__", "update", tell)
+  }
+}
+
+/// The soup of a trial's one record.
+private struct TrialSoup {
+  let bridge: Bridge
+  let target: JSONObject
+  let idKey: String
+  private static let name = "trial"
+
+  func register() throws {
+    let spec: JSONObject = ["path": .string(idKey), "type": "string"]
+    _ = try call("smartstore", "pgRegisterSoup", ["soupName": .string(Self.name), "indexes": [.object(spec)]])
+  }
+
+  /// Stores a change and sends it.
+  /// - Returns: The record as it is then; nil when it was not taken, which has been told.
+  func send(
+    _ record: JSONObject, as mark: String, _ verb: String, _ tell: (String) -> Void
+  ) throws -> JSONObject? {
+    var marked = record
+    marked["__local__"] = true
+    marked[mark] = true
+    let upsert: JSONObject = ["soupName": .string(Self.name), "entries": [.object(marked)], "externalIdPath": "_soupEntryId"]
+    _ = try call("smartstore", "pgUpsertSoupEntries", upsert)
+    let sync: JSONObject = ["soupName": .string(Self.name), "target": .object(target), "options": ["mergeMode": "OVERWRITE"]]
+    var problem: String?
+    do { _ = try call("mobilesync", "syncUp", sync) } catch { problem = error.message }
+    let left = try entry()
+    if let problem = problem ?? left.flatMap(Self.refusal) {
+      tell("  \(verb)  \(problem)")
+      return nil
+    }
+    guard verb != "delete" else {
+      tell("  delete  taken")
+      return record
+    }
+    tell("  \(verb)  taken\(verb == "create" ? ": the new id is \(left?[idKey]?.text ?? "unknown")" : "")")
+    return left
+  }
+
+  /// Why the record was not taken.
+  private static func refusal(_ row: JSONObject) -> String? {
+    guard row["__local__"]?.boolValue == true else { return nil }
+    guard let text = row["__last_error__"]?.stringValue, let error = try? JSONValue(parsing: Array(text.utf8)) else {
+      return "not sent, or its answer is not known"
+    }
+    let fields =
+      error["fields"]?.arrayValue?.compactMap(\.stringValue) ?? error["fields"]?.objectValue.map { $0.map(\.key) } ?? []
+    let named = fields.isEmpty ? "" : " (\(fields.joined(separator: ", ")))"
+    return "refused: \(error["status"].map { "\($0.text) " } ?? "")\(error["message"]?.stringValue ?? text)\(named)"
+  }
+
+  private func entry() throws -> JSONObject? {
+    let spec: JSONObject = ["queryType": "range", "indexPath": .string(idKey), "order": "ascending", "pageSize": 1]
+    let page = try call("smartstore", "pgQuerySoup", ["soupName": .string(Self.name), "querySpec": .object(spec)])
+    return page["currentPageOrderedEntries"]?.arrayValue?.first?.objectValue
+  }
+
+  private func call(_ service: String, _ action: String, _ arguments: JSONObject) throws(HostError) -> JSONValue {
+    switch bridge.perform(service: "com.salesforce.\(service)", action: action, arguments: arguments) {
+    case .success(let payload): return (try? JSONValue(parsing: payload)) ?? .null
+    case .failure(let text):
+      let message = (try? JSONValue(parsing: text))?["message"]?.stringValue
+      throw HostError(.unsupported, message ?? String(decoding: text, as: UTF8.self))
+    }
+  }
+}
+
+/// What a task came to, for the thread that waits for it.
+private final class Outcome<Value: Sendable>: @unchecked Sendable {
+  // Written before the waiting thread goes on, read after.
+  private var result: Result<Value, any Error>?
+
+  func set(_ result: Result<Value, any Error>) { self.result = result }
+
+  func get() throws -> Value {
+    guard let result else { preconditionFailure("read before the task has ended") }
+    return try result.get()
+  }
+}
+
+extension Result where Failure == any Error {
+  fileprivate init(_ body: () async throws -> Success) async {
+    do { self = .success(try await body()) } catch { self = .failure(error) }
+  }
+}
+
+extension String {
+  /// The folder of an absolute path.
+  fileprivate var removingLastComponent: String {
+    guard let slash = lastIndex(of: "/"), slash != startIndex else { return "/" }
+    return String(self[..<slash])
+  }
+}
