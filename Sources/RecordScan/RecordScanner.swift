@@ -89,14 +89,18 @@ public struct RecordScanner: Sendable {
   /// - Parameters:
   ///   - start: Where the array begins, in bytes. What lies around it is not looked at.
   ///   - depth: How many containers are open around the array.
+  /// - Returns: The offset behind the array.
   /// - Throws: ``ScanError`` when no JSON array begins there.
-  public mutating func scanElements(_ bytes: UnsafeRawBufferPointer, from start: Int, depth: Int) throws(ScanError) {
+  public mutating func scanElements(
+    _ bytes: UnsafeRawBufferPointer, from start: Int, depth: Int
+  ) throws(ScanError) -> Int {
     reset(envelopeCount: 0)
     var walker = JSONWalker(bytes)
     walker.depthLimit = depthLimit
     walker.p = walker.base + start
     try scanRecords(&walker, depth: depth, takesEveryElement: true)
     hasLoneSurrogate = walker.hasLoneSurrogate
+    return walker.offset
   }
 
   private mutating func reset(envelopeCount: Int) {

@@ -3,6 +3,8 @@ public struct ScanPlan: Sendable {
   let tree: KeyTree
   /// How many values each record yields, one a path, in the order of `paths`.
   public let fieldCount: Int
+  private let keys: [[[UInt8]]]
+  private let ownedKeys: [String]
 
   /// - Parameters:
   ///   - paths: Dotted paths such as `Id` or `Owner.Name`. The same path twice fills both positions.
@@ -19,7 +21,12 @@ public struct ScanPlan: Sendable {
     for (field, path) in keys.enumerated() { ScanPlan.insert(path[...], field: field, into: &roots) }
     tree = KeyTree(roots, owned: ownedKeys.map { Array($0.utf8) })
     fieldCount = keys.count
+    self.keys = keys
+    self.ownedKeys = ownedKeys
   }
+
+  /// The plan with the fields of another one behind its own.
+  public func adding(_ other: ScanPlan) -> ScanPlan { ScanPlan(keys: keys + other.keys, ownedKeys: ownedKeys + other.ownedKeys) }
 
   private static func insert(_ keys: ArraySlice<[UInt8]>, field: Int, into drafts: inout [KeyTree.Draft]) {
     guard let key = keys.first else { return }

@@ -1,3 +1,5 @@
+import Support
+
 /// Where a URL points to: enough of RFC 3986 to decide what a token may be sent to.
 public struct WebAddress: Sendable, Equatable {
   /// `http` or `https`.
@@ -8,24 +10,36 @@ public struct WebAddress: Sendable, Equatable {
 
   /// nil for anything but `http(s)://host[:port][/...]`. A user name in it is refused: it only serves to deceive.
   public init?(_ url: String) {
-    guard let colon = url.firstRange(ofASCII: "://") else { return nil }
-    let scheme = url[..<colon.lowerBound].lowercased()
+    var url = url
+    guard let address = url.withUTF8({ WebAddress(bytes: $0) }) else { return nil }
+    self = address
+  }
+
+  private init?(bytes: UnsafeBufferPointer<UInt8>) {
+    guard let colon = bytes.firstIndex(of: UInt8(ascii: ":")), bytes[colon...].starts(with: "://".utf8) else { return nil }
+    let scheme = WebAddress.lowercased(bytes[..<colon])
     guard scheme == "http" || scheme == "https" else { return nil }
-    let authority = url[colon.upperBound...].prefix { $0 != "/" && $0 != "?" && $0 != "#" }
-    guard !authority.isEmpty, !authority.contains("@") else { return nil }
-    var host = authority
-    var port = scheme == "https" ? 443 : 80
-    if let mark = authority.lastIndex(of: ":"), authority.last != "]" {
-      guard let number = Int(authority[authority.index(after: mark)...]), (1...65535).contains(number) else {
-        return nil
-      }
+    let authority = bytes[(colon + 3)...].prefix { !"/?#".utf8.contains($0) }
+    guard !authority.contains(UInt8(ascii: "@")) else { return nil }
+    var host = authority, port = scheme == "https" ? 443 : 80
+    if let mark = authority.lastIndex(of: UInt8(ascii: ":")), authority.last != UInt8(ascii: "]") {
+      let digits = authority[(mark + 1)...]
+      guard digits.allSatisfy(\.isASCIIDigit), let number = Int(String(decoding: digits, as: UTF8.self)),
+        (1...65535).contains(number)
+      else { return nil }
       host = authority[..<mark]
       port = number
     }
     guard !host.isEmpty else { return nil }
     self.scheme = scheme
-    self.host = host.lowercased()
+    self.host = WebAddress.lowercased(host)
     self.port = port
+  }
+
+  /// Addresses are nearly always written in lower case.
+  private static func lowercased(_ bytes: Slice<UnsafeBufferPointer<UInt8>>) -> String {
+    let text = String(decoding: bytes, as: UTF8.self)
+    return bytes.allSatisfy { $0 < 0x80 && !$0.isASCIIUppercase } ? text : text.lowercased()
   }
 
   /// As a URL, always with its port.

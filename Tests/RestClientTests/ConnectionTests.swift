@@ -239,23 +239,6 @@ import Testing
     #expect(why.contains("leaves https"))
   }
 
-  @Test(arguments: [
-    ("/orgs/acme/repos?page=2", "https://api.example.com/orgs/acme/repos?page=2"),
-    ("?page=2", "https://api.example.com/orgs/acme/repos?page=2"), ("p3", "https://api.example.com/orgs/acme/p3"),
-    ("//cdn.example.net/p2", "https://cdn.example.net/p2"), ("", "https://api.example.com/orgs/acme/repos?per_page=2"),
-    ("https://a.example/x?ids=1,2,3", "https://a.example/x?ids=1,2,3"), ("../x/./y/../z", "https://api.example.com/orgs/x/z"),
-    ("../../../../x", "https://api.example.com/x"), ("x:y", "x:y"), ("./x:y", "https://api.example.com/orgs/acme/x:y"),
-    ("/a/b/..", "https://api.example.com/a/"), ("#frag", "https://api.example.com/orgs/acme/repos?per_page=2"),
-  ])
-  func urlReference_resolves(reference: String, url: String) {
-    #expect(URLReference.resolve(reference, against: "https://api.example.com/orgs/acme/repos?per_page=2") == url)
-  }
-
-  @Test func urlReference_repaired_encodesOnlyWhatMayNotStandThere() {
-    #expect(URLReference.repaired("/a b?q=ü%20<x>&y=1|2") == "/a%20b?q=%C3%BC%20%3Cx%3E&y=1%7C2")
-    #expect(URLReference.repaired("/a%2Fb?c=d&e") == "/a%2Fb?c=d&e")
-  }
-
   // MARK: Pacing (rows 22 to 24)
 
   @Test func pacing_writes_keepThePause() async throws {

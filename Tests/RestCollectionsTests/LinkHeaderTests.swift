@@ -77,53 +77,6 @@ struct LinkHeaderTests {
   }
 }
 
-struct URIReferenceTests {
-  /// RFC 3986 sections 5.4.1 and 5.4.2, all of them.
-  @Test(arguments: [
-    ("g:h", "g:h"), ("g", "http://a/b/c/g"), ("./g", "http://a/b/c/g"), ("g/", "http://a/b/c/g/"), ("/g", "http://a/g"),
-    ("//g", "http://g"), ("?y", "http://a/b/c/d;p?y"), ("g?y", "http://a/b/c/g?y"), ("#s", "http://a/b/c/d;p?q#s"),
-    ("g#s", "http://a/b/c/g#s"), ("g?y#s", "http://a/b/c/g?y#s"), (";x", "http://a/b/c/;x"), ("g;x", "http://a/b/c/g;x"),
-    ("g;x?y#s", "http://a/b/c/g;x?y#s"), ("", "http://a/b/c/d;p?q"), (".", "http://a/b/c/"), ("./", "http://a/b/c/"),
-    ("..", "http://a/b/"), ("../", "http://a/b/"), ("../g", "http://a/b/g"), ("../..", "http://a/"), ("../../", "http://a/"),
-    ("../../g", "http://a/g"), ("../../../g", "http://a/g"), ("../../../../g", "http://a/g"), ("/./g", "http://a/g"),
-    ("/../g", "http://a/g"), ("g.", "http://a/b/c/g."), (".g", "http://a/b/c/.g"), ("g..", "http://a/b/c/g.."),
-    ("..g", "http://a/b/c/..g"), ("./../g", "http://a/b/g"), ("./g/.", "http://a/b/c/g/"), ("g/./h", "http://a/b/c/g/h"),
-    ("g/../h", "http://a/b/c/h"), ("g;x=1/./y", "http://a/b/c/g;x=1/y"), ("g;x=1/../y", "http://a/b/c/y"),
-    ("g?y/./x", "http://a/b/c/g?y/./x"), ("g?y/../x", "http://a/b/c/g?y/../x"), ("g#s/./x", "http://a/b/c/g#s/./x"),
-    ("g#s/../x", "http://a/b/c/g#s/../x"), ("http:g", "http:g"),
-  ])
-  func resolve_exampleOfTheRFC(reference: String, expected: String) {
-    #expect(URIReference.resolve(reference, against: "http://a/b/c/d;p?q") == expected)
-  }
-
-  @Test(arguments: [
-    ("http://a", "g", "http://a/g"), ("http://a?q", "g", "http://a/g"),
-    ("http://a/b", "?f=a[b]&p=100%", "http://a/b?f=a[b]&p=100%"),
-    ("http://a/b", "//h:1", "http://h:1"), ("http://a//b/../c", "d", "http://a//d"), ("http://a/b/", "c:d/e", "c:d/e"),
-    ("http://a/b/", "./c:d/e", "http://a/b/c:d/e"),
-  ])
-  func resolve_otherBases(base: String, reference: String, expected: String) {
-    #expect(URIReference.resolve(reference, against: base) == expected)
-  }
-
-  @Test func text_ofRandomReferences_isWhatWasRead() {
-    var random = SeededGenerator(state: 3986)
-    let pool = Array("ab:/?#[]@!$.%&=;é \\".unicodeScalars)
-    for _ in 0..<20_000 {
-      var text = String.UnicodeScalarView()
-      for _ in 0..<Int.random(in: 0...20, using: &random) { text.append(pool.randomElement(using: &random)!) }
-      #expect(URIReference(String(text)).text == String(text))
-      _ = URIReference.resolve(String(text), against: "http://a/b/c/d;p?q")
-      #expect(URIReference.repaired(String(text)).utf8.allSatisfy { $0 > 0x20 && $0 < 0x7f })
-    }
-  }
-
-  @Test func repaired_whatIsEncodedStays() {
-    #expect(
-      URIReference.repaired("/a b\u{1}%20ü\"<>\\^`{|}\u{7f}[1]%zz") == "/a%20b%01%20%C3%BC%22%3C%3E%5C%5E%60%7B%7C%7D%7F[1]%zz")
-  }
-}
-
 struct URLQueryTests {
   @Test func setting_keepsTheOtherPairsAsSpelled() {
     let url = "http://h/p?a=1&q=%7e+x&page=1&b&page=9"

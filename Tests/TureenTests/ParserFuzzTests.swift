@@ -152,7 +152,7 @@ struct FuzzedParser: Sendable {
       ]
     ) { text in
       _ = LinkHeader([text]).target(of: "next", responseURL: "https://h/list?page=1")
-      _ = URIReference.resolve(URIReference.repaired(text), against: "https://h/a/b?c#d")
+      _ = URLReference.resolve(URLReference.repaired(text), against: "https://h/a/b?c#d")
       let url = URLQuery.setting("page", to: "2", in: URLQuery.adding([("a", text)], to: text))
       _ = URLQuery.value(of: "page", in: url)
     },

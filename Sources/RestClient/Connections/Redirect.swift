@@ -16,8 +16,8 @@ enum Redirect: Sendable, Equatable {
   ) -> Redirect {
     guard [301, 302, 303, 307, 308].contains(response.status), let location = response.header("Location"), !location.isEmpty
     else { return .none }
-    let target = URLReference.repaired(URLReference.resolve(location, against: url))
-    if let reason = refusal(of: target, from: url, settings, sameOrigin: sameOrigin) { return .refuse(reason) }
+    let target = URLReference(URLReference.repaired(location)).resolved(against: url).withoutFragment.text
+    if let reason = refusal(of: target, from: WebAddress(url), settings, sameOrigin: sameOrigin) { return .refuse(reason) }
     guard !visited.contains(target) else { return .refuse("the redirects of '\(Redaction.url(url))' go in circles") }
     guard visited.count <= mostHops else { return .refuse("there are more than \(mostHops) redirects in a row") }
     let isRead = method == .GET || method == .HEAD, isPermanent = response.status == 301 || response.status == 308
@@ -35,9 +35,10 @@ enum Redirect: Sendable, Equatable {
   }
 
   /// Why a URL that a server names must not be asked; nil when it may be.
-  static func refusal(of target: String, from url: String, _ settings: ConnectionSettings, sameOrigin: Bool) -> String? {
+  /// - Parameter source: Of the answer that names it.
+  static func refusal(of target: String, from source: WebAddress?, _ settings: ConnectionSettings, sameOrigin: Bool) -> String? {
     guard let address = WebAddress(target) else { return "'\(Redaction.url(target))' is not a valid http(s) URL" }
-    if WebAddress(url)?.isEncrypted == true, !address.isEncrypted {
+    if source?.isEncrypted == true, !address.isEncrypted {
       return "'\(Redaction.url(target))' leaves https for http"
     }
     guard address.isEncrypted || address.isLoopback else {

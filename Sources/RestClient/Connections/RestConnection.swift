@@ -127,7 +127,7 @@ public final class RestConnection: Sendable {
 
   private func url(of request: RestRequest, _ options: ConnectionOptions) throws(RestError) -> String {
     let url = try ConnectionURL.absolute(request.path, query: request.query, settings)
-    if let why = Redirect.refusal(of: url, from: settings.baseURL, settings, sameOrigin: options.sameOrigin) {
+    if let why = Redirect.refusal(of: url, from: settings.origin, settings, sameOrigin: options.sameOrigin) {
       throw RestError(code: .invalidURL, message: "connection '\(name)': \(why)", outcome: .notSent)
     }
     return url

@@ -1,3 +1,5 @@
+import RestClient
+
 /// What a run asks for, decided before its first request.
 struct RunPlan: Sendable, Equatable {
   let scope: FirstRequest.Scope
@@ -64,8 +66,8 @@ struct RunPlan: Sendable, Equatable {
   /// Where a 410 sends the new walk, when that is on the same server.
   static func newStart(_ answer: PageAnswer) -> String? {
     guard answer.status == 410, let location = answer.header("Location") else { return nil }
-    let url = URIReference(URIReference.resolve(URIReference.repaired(location), against: answer.url))
-    return url.origin == URIReference(answer.url).origin ? url.withoutFragment.text : nil
+    let url = URLReference(URLReference.repaired(location)).resolved(against: answer.url)
+    return url.origin == URLReference(answer.url).origin ? url.withoutFragment.text : nil
   }
 
   init(scope: FirstRequest.Scope, removesUnseen: Bool = false) {

@@ -1,4 +1,5 @@
 import RecordScan
+import SmartStore
 
 /// One page, taken apart: which bytes are records and what the page says of the rest of the list.
 struct CollectionPage: Sendable {
@@ -26,6 +27,13 @@ struct CollectionPage: Sendable {
   var array: Range<Int>?
   /// Every element is stored as it is, but for numeric ids.
   var isUntouched = false
+  /// What the reader's scan found for the store; nil when it looked for nothing.
+  var scanned: ScannedPage?
+
+  /// The page for the store when every element is stored as it lies in the body.
+  var untouchedRecords: ScannedPage? {
+    isUntouched && !items.contains { $0.numericId != nil } ? scanned : nil
+  }
 
   /// A record to be stored.
   struct PageItem: Sendable, Equatable {

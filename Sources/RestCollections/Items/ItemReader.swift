@@ -1,5 +1,6 @@
 import JSON
 import RecordScan
+import SmartStore
 
 /// Reads the elements of a page's array: ids, dates, conditions and marks of deletion, by path.
 struct ItemReader: Sendable {
@@ -41,35 +42,69 @@ struct ItemReader: Sendable {
     let position: Int
   }
 
-  /// - Parameter array: The array of the page.
-  func read(_ array: ScannedValue, in bytes: UnsafeRawBufferPointer, into page: inout CollectionPage) throws(ScanError) {
-    var scanner = RecordScanner(plan: paths.plan)
-    try scanner.scanElements(bytes, from: array.start, depth: 1)
-    page.array = array.start..<array.end
-    page.itemCount = scanner.records.count
-    guard page.itemCount <= PageReader.Limit.items else { return }
-    page.isUntouched = rules.itemPath == nil && editor.changesNothing
-    page.ids.reserveCapacity(page.itemCount)
-    page.items.reserveCapacity(page.itemCount)
-    for (i, record) in scanner.records.enumerated() {
-      let whole = ScannedValue(kind: record.kind, start: record.start, count: record.count)
-      try read(Element(whole: whole, position: i), scanner, bytes, into: &page)
+  /// The elements of an array with what was found in them.
+  private struct Elements {
+    let scanner: RecordScanner
+    /// Position of the first field of ``ItemReader/paths``.
+    let firstField: Int
+
+    func value(_ field: Int, of element: Element) -> ScannedValue {
+      scanner.value(record: element.position, field: firstField + field)
     }
   }
 
+  /// The plan that finds what the store needs together with what this reader does; nil when elements are not stored as they come.
+  func plan(storing store: PagePlan) -> PagePlan? {
+    rules.itemPath == nil && editor.changesNothing ? store.adding(paths.plan) : nil
+  }
+
+  /// - Parameters:
+  ///   - start: Where the array of the page begins in its bytes.
+  ///   - depth: How many containers are open around it.
+  ///   - storing: What the store needs, see ``plan(storing:)``, and the page's bytes for as long as it needs them.
+  /// - Returns: The offset behind the array.
+  func read(
+    from start: Int, depth: Int, in bytes: UnsafeRawBufferPointer, storing: (plan: PagePlan, source: any PageBytes)?,
+    into page: inout CollectionPage
+  ) throws(ScanError) -> Int {
+    let elements: Elements, end: Int
+    if let (plan, source) = storing {
+      let found = try plan.scanElements(source, from: start, depth: depth, depthLimit: PageReader.Limit.depth)
+      page.scanned = found.page
+      elements = Elements(scanner: found.page.scanner, firstField: plan.firstAdded)
+      end = found.end
+    } else {
+      var scanner = RecordScanner(plan: paths.plan)
+      scanner.depthLimit = PageReader.Limit.depth
+      end = try scanner.scanElements(bytes, from: start, depth: depth)
+      elements = Elements(scanner: scanner, firstField: 0)
+    }
+    page.array = start..<end
+    page.itemCount = elements.scanner.records.count
+    guard page.itemCount <= PageReader.Limit.items else { return end }
+    page.isUntouched = rules.itemPath == nil && editor.changesNothing
+    page.ids.reserveCapacity(page.itemCount)
+    page.items.reserveCapacity(page.itemCount)
+    for (i, record) in elements.scanner.records.enumerated() {
+      let whole = ScannedValue(kind: record.kind, start: record.start, count: record.count)
+      try read(Element(whole: whole, position: i), elements, bytes, into: &page)
+    }
+    return end
+  }
+
   private func value(
-    _ field: Int, _ element: Element, _ scanner: RecordScanner, _ bytes: UnsafeRawBufferPointer
+    _ field: Int, _ element: Element, _ elements: Elements, _ bytes: UnsafeRawBufferPointer
   ) throws(ScanError) -> ScannedValue {
     guard element.whole.kind == .object else { return .missing }
     return try paths.value(
-      field, scanned: scanner.value(record: element.position, field: field), root: element.whole, in: bytes)
+      field, scanned: elements.value(field, of: element), root: element.whole, in: bytes)
   }
 
   private func read(
-    _ element: Element, _ scanner: RecordScanner, _ bytes: UnsafeRawBufferPointer, into page: inout CollectionPage
+    _ element: Element, _ elements: Elements, _ bytes: UnsafeRawBufferPointer, into page: inout CollectionPage
   ) throws(ScanError) {
     func value(_ field: Field) throws(ScanError) -> ScannedValue {
-      try self.value(field.rawValue, element, scanner, bytes)
+      try self.value(field.rawValue, element, elements, bytes)
     }
     guard element.whole.kind == .object else {
       return page.flag(element.position, nil, "the element is \(element.whole.kindName), not an object")
@@ -77,8 +112,8 @@ struct ItemReader: Sendable {
     let after = try value(.after)
     if after.kind != .missing { page.facts.after = FactValue(after, in: bytes) }
     let idValue = try value(.id), id = ItemReader.id(idValue, bytes)
-    if rules.deletion.path != nil, try isMarked(element, scanner, bytes) {
-      return try readMark(element, id, scanner, bytes, into: &page)
+    if rules.deletion.path != nil, try isMarked(element, elements, bytes) {
+      return try readMark(element, id, elements, bytes, into: &page)
     }
     let item = try rules.itemPath == nil ? element.whole : value(.item)
     guard item.kind == .object else {
@@ -93,7 +128,7 @@ struct ItemReader: Sendable {
       return page.flag(
         element.position, id, "'\(rules.dateField?.text ?? "")' is not a date of the format '\(rules.dateFormat.text)'")
     }
-    guard try isWanted(element, scanner, bytes) else {
+    guard try isWanted(element, elements, bytes) else {
       page.excluded.append(id)
       page.isUntouched = false
       return
@@ -106,15 +141,15 @@ struct ItemReader: Sendable {
 
   /// A mark of deletion needs an id and nothing else.
   private func readMark(
-    _ element: Element, _ itemId: String?, _ scanner: RecordScanner, _ bytes: UnsafeRawBufferPointer,
+    _ element: Element, _ itemId: String?, _ elements: Elements, _ bytes: UnsafeRawBufferPointer,
     into page: inout CollectionPage
   ) throws(ScanError) {
     var id: String?
     for field in [Field.deletedIdInElement, .deletedIdInItem] where id == nil {
-      id = ItemReader.id(try value(field.rawValue, element, scanner, bytes), bytes)
+      id = ItemReader.id(try value(field.rawValue, element, elements, bytes), bytes)
     }
     if id == nil, rules.deletion.idPath == nil {
-      let ofElement = try value(Field.idInElement.rawValue, element, scanner, bytes)
+      let ofElement = try value(Field.idInElement.rawValue, element, elements, bytes)
       id = itemId ?? ItemReader.id(ofElement, bytes)
     }
     guard let id else { return page.flag(element.position, nil, "the mark of deletion has no id") }
@@ -141,10 +176,10 @@ struct ItemReader: Sendable {
   }
 
   private func isMarked(
-    _ element: Element, _ scanner: RecordScanner, _ bytes: UnsafeRawBufferPointer
+    _ element: Element, _ elements: Elements, _ bytes: UnsafeRawBufferPointer
   ) throws(ScanError) -> Bool {
     for field in [Field.deletedInElement, .deletedInItem] {
-      if ItemReader.isMark(try value(field.rawValue, element, scanner, bytes), rules.deletion, bytes) { return true }
+      if ItemReader.isMark(try value(field.rawValue, element, elements, bytes), rules.deletion, bytes) { return true }
     }
     return false
   }
@@ -155,10 +190,10 @@ struct ItemReader: Sendable {
   }
 
   private func isWanted(
-    _ element: Element, _ scanner: RecordScanner, _ bytes: UnsafeRawBufferPointer
+    _ element: Element, _ elements: Elements, _ bytes: UnsafeRawBufferPointer
   ) throws(ScanError) -> Bool {
     for (i, condition) in rules.conditions.enumerated() {
-      let value = try value(firstCondition + i, element, scanner, bytes)
+      let value = try value(firstCondition + i, element, elements, bytes)
       let holds =
         switch condition.test {
         case .exists(let exists): (value.kind != .missing) == exists

@@ -1,13 +1,19 @@
 import JSON
 import RecordScan
+import SmartStore
 
-/// Takes pages of a target apart. Compiled once; one pass over a page's bytes for what it says of the list, one for its items.
+/// Takes pages of a target apart. Compiled once; one pass over a page's bytes for what it says of the list, one for its items and
+/// for what the store needs of them. A page that is an array and nothing else takes one pass.
 ///
 /// Pages are scanned, never parsed into values.
 struct PageReader: Sendable {
   let target: RestTarget
   private let pagePaths: PathSet
   private let reader: ItemReader
+  /// See ``ItemReader/plan(storing:)``.
+  private let storePlan: PagePlan?
+  /// The items are the body, and nothing else of it is asked for.
+  private let readsArrayAlone: Bool
 
   /// Limits of a page.
   enum Limit {
@@ -20,23 +26,30 @@ struct PageReader: Sendable {
 
   private enum Field: Int { case items, next, cursor, total, totalPages, hasMore, end, token, watermark, deletedItems }
 
-  init(_ target: RestTarget) {
+  /// - Parameter store: What the store needs of records; nil for pages that are not stored.
+  init(_ target: RestTarget, storing store: PagePlan? = nil) {
     self.target = target
     let paging = target.paging, incremental = target.incremental
     // In the order of Field.
-    pagePaths = PathSet([
-      target.items.itemsPath, paging.nextPath, paging.cursorPath, target.items.totalPath, paging.totalPagesPath,
-      paging.hasMorePath,
+    let others = [
+      paging.nextPath, paging.cursorPath, target.items.totalPath, paging.totalPagesPath, paging.hasMorePath,
       paging.endPath, incremental.tokenPath, incremental.watermarkPath, target.items.deletion.itemsPath,
-    ])
+    ]
+    pagePaths = PathSet([target.items.itemsPath] + others)
+    readsArrayAlone = target.items.itemsPath.steps == [] && others.allSatisfy { $0?.steps == nil }
     reader = ItemReader(target)
+    let isStoredAsRead = target.transform == nil && target.detail == nil && !target.isPartial
+    storePlan = isStoredAsRead ? store.flatMap(reader.plan(storing:)) : nil
   }
 
   /// - Parameters:
   ///   - body: The bytes of the answer. All places in the result are offsets in it.
   ///   - number: Of the page, from 1 on, for messages.
+  ///   - kept: A part of the body for the store, which outlives the call.
   /// - Throws: ``RestPageError`` when the body is not what the target says.
-  func read(_ body: UnsafeRawBufferPointer, of answer: PageAnswer, page number: Int) throws(RestPageError) -> CollectionPage {
+  func read(
+    _ body: UnsafeRawBufferPointer, of answer: PageAnswer, page number: Int, kept: ((Range<Int>) -> any PageBytes)? = nil
+  ) throws(RestPageError) -> CollectionPage {
     var page = CollectionPage(number: number, answer: answer)
     let bytes = PageReader.withoutByteOrderMark(body)
     if answer.status == 204 || (answer.status == 202 && bytes.isEmpty) {
@@ -49,9 +62,19 @@ struct PageReader: Sendable {
         .notJSON, page, "Content-Type is '\(answer.mediaType ?? "")', not JSON; the body begins with \(PageReader.shown(bytes))")
     }
     do {
-      let envelope = try Envelope(bytes, pagePaths)
-      noteFacts(of: envelope, in: &page, bytes)
-      try readItems(of: envelope, in: &page, bytes)
+      let storing = storePlan.flatMap { plan in
+        kept.map { (plan: plan, source: $0(body.count - bytes.count..<body.count)) }
+      }
+      if readsArrayAlone, let start = PageReader.arrayStart(bytes) {
+        noteFacts(of: nil, in: &page, bytes)
+        let end = try reader.read(from: start, depth: 0, in: bytes, storing: storing, into: &page)
+        try PageReader.expectEnd(bytes, at: end)
+        try settle(&page)
+      } else {
+        let envelope = try Envelope(bytes, pagePaths)
+        noteFacts(of: envelope, in: &page, bytes)
+        try readItems(of: envelope, storing, in: &page, bytes)
+      }
     } catch let failure as ScanError {
       throw error(
         .notJSON, page, "the body is not valid JSON: \(failure.message) at byte \(failure.offset + body.count - bytes.count)")
@@ -95,23 +118,41 @@ struct PageReader: Sendable {
   }
 
   private func readItems(
-    of envelope: Envelope, in page: inout CollectionPage, _ bytes: UnsafeRawBufferPointer
+    of envelope: Envelope, _ storing: (plan: PagePlan, source: any PageBytes)?, in page: inout CollectionPage,
+    _ bytes: UnsafeRawBufferPointer
   ) throws {
     let array = envelope[Field.items.rawValue]
     switch array.kind {
     case .array:
-      try reader.read(array, in: bytes, into: &page)
+      _ = try reader.read(from: array.start, depth: 1, in: bytes, storing: storing, into: &page)
     case .null: break
     case .missing where target.items.takesMissingItems, .object where target.items.takesMissingItems: break
     default:
       guard envelope.root.kind != .null else { break }
       throw error(.wrongShape, page, wrongItems(array, envelope.root, bytes))
     }
+    try reader.readDeletedItems(envelope[Field.deletedItems.rawValue], in: bytes, into: &page)
+    try settle(&page)
+  }
+
+  private func settle(_ page: inout CollectionPage) throws(RestPageError) {
     if page.itemCount > Limit.items {
       throw error(.tooManyItems, page, "\(page.itemCount) items are more than the \(Limit.items) that one page may have")
     }
-    try reader.readDeletedItems(envelope[Field.deletedItems.rawValue], in: bytes, into: &page)
     page.settle()
+  }
+
+  /// Where the body begins when it begins with an array.
+  private static func arrayStart(_ bytes: UnsafeRawBufferPointer) -> Int? {
+    var walker = JSONWalker(bytes)
+    walker.skipWhitespace()
+    return walker.p < walker.end && walker.p.pointee == UInt8(ascii: "[") ? walker.offset : nil
+  }
+
+  private static func expectEnd(_ bytes: UnsafeRawBufferPointer, at offset: Int) throws(ScanError) {
+    var walker = JSONWalker(bytes)
+    walker.p += offset
+    try walker.expectEnd()
   }
 
   /// Tells what is there in place of the items.
@@ -183,6 +224,11 @@ extension ScannedValue {
 extension CollectionPage {
   /// Makes the last occurrence of each id count, and a mark of deletion before anything else.
   fileprivate mutating func settle() {
+    // Nearly always nothing comes twice, and nothing is marked.
+    if removed.isEmpty, ids.count == items.count, Set(ids).count == ids.count {
+      isUntouched = isUntouched && items.count == itemCount
+      return
+    }
     let marked = Set(removed), unmarked = items.filter { !marked.contains($0.id) }
     var seen = marked
     items = unmarked.reversed().filter { seen.insert($0.id).inserted }.reversed()

@@ -1,3 +1,5 @@
+import RestClient
+
 /// One link of a `Link` header, as it is written.
 struct WebLink: Sendable, Equatable {
   /// The URI reference between the angle brackets.
@@ -30,12 +32,17 @@ struct LinkHeader: Sendable, Equatable {
   ///   - responseURL: Where the response came from, after redirects. Targets and anchors are resolved against it.
   /// - Returns: An absolute URL without fragment; nil without such a link.
   func target(of relation: String, responseURL: String) -> String? {
-    let wanted = relation.lowercased(), context = URIReference(responseURL).withoutFragment.text
+    let wanted = relation.lowercased()
     for link in links where link.relations.contains(wanted) {
-      if let anchor = link.anchor, URIReference.resolve(anchor, against: responseURL) != context { continue }
-      return URIReference(URIReference.resolve(URIReference.repaired(link.target), against: responseURL)).withoutFragment.text
+      if let anchor = link.anchor, !LinkHeader.isAbout(anchor, responseURL) { continue }
+      return URLReference(URLReference.repaired(link.target)).resolved(against: responseURL).withoutFragment.text
     }
     return nil
+  }
+
+  /// Whether an anchor means the response itself.
+  private static func isAbout(_ anchor: String, _ responseURL: String) -> Bool {
+    URLReference.resolve(anchor, against: responseURL) == URLReference(responseURL).withoutFragment.text
   }
 }
 

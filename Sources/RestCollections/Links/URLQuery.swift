@@ -5,7 +5,7 @@ import Support
 enum URLQuery {
   /// The pairs, names and values decoded. A `+` stays a plus: what it means is the server's affair.
   static func pairs(of url: String) -> [(name: String, value: String)] {
-    (URIReference(url).query ?? "").split(separator: "&").map { pair in
+    (URLReference(url).query ?? "").split(separator: "&").map { pair in
       let mark = pair.firstIndex(of: "=")
       let value = mark.map { pair[pair.index(after: $0)...] } ?? ""
       return (decoded(pair[..<(mark ?? pair.endIndex)]), decoded(value))
@@ -33,7 +33,7 @@ enum URLQuery {
   }
 
   private static func adding(_ text: String, to url: String) -> String {
-    var reference = URIReference(url)
+    var reference = URLReference(url)
     reference.query = reference.query.map { $0.isEmpty ? text : $0 + "&" + text } ?? text
     return reference.text
   }
@@ -42,7 +42,7 @@ enum URLQuery {
   static func changing(
     _ url: String, _ change: (_ pair: Substring, _ name: String, _ value: String) -> Substring?
   ) -> String {
-    var reference = URIReference(url)
+    var reference = URLReference(url)
     guard let query = reference.query else { return url }
     let kept = query.split(separator: "&", omittingEmptySubsequences: false).compactMap { pair in
       let mark = pair.firstIndex(of: "=") ?? pair.endIndex

@@ -23,9 +23,9 @@ struct NextURL: Sendable {
   ///   - first: The URL of the first page, for `keepParams`.
   /// - Throws: ``Refusal`` for another origin, and for what is not an http(s) URL.
   func prepared(_ text: String, from responseURL: String, first: String) throws(Refusal) -> (url: String, isForeign: Bool) {
-    var reference = URIReference(URIReference.resolve(URIReference.repaired(text), against: responseURL)).withoutFragment
+    var reference = URLReference(URLReference.repaired(text)).resolved(against: responseURL).withoutFragment
     if target.paging.usesConnectionOrigin {
-      let own = URIReference(base)
+      let own = URLReference(base)
       (reference.scheme, reference.authority) = (own.scheme, own.authority)
     }
     var url = reference.text
@@ -76,7 +76,7 @@ struct NextURL: Sendable {
 
   private static func addsANumber(_ last: String, _ next: String) -> Bool {
     let old = URLQuery.pairs(of: last), new = URLQuery.pairs(of: next)
-    guard URIReference(last).path == URIReference(next).path else { return false }
+    guard URLReference(last).path == URLReference(next).path else { return false }
     let added = new.filter { pair in !old.contains { $0 == pair } }
     return added.count == 1 && old.count == new.count - 1 && !added[0].value.isEmpty
       && added[0].value.utf8.allSatisfy(\.isASCIIDigit)

@@ -198,8 +198,3 @@ struct SecretParameters {
   /// A pair with its name as spelled and another value.
   private static func pair(_ raw: Substring, _ value: String) -> Substring { Substring("\(raw.prefix { $0 != "=" })=\(value)") }
 }
-
-extension RestTarget {
-  /// Changes when the definition does.
-  var fingerprint: Int64 { Int64(bitPattern: StableHash.of(json.serialized())) }
-}

@@ -66,7 +66,7 @@ extension PageReader {
   func read(_ response: ConnectionResponse, number: Int) throws(SyncError) -> CollectionPage {
     do throws(RestPageError) {
       return try response.body.withUnsafeBytes { (bytes) throws(RestPageError) in
-        try read(bytes, of: PageAnswer(response), page: number)
+        try read(bytes, of: PageAnswer(response), page: number) { BodySlice(response.body, $0) }
       }
     } catch {
       throw SyncError(error)

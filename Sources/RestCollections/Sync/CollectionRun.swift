@@ -45,7 +45,7 @@ actor CollectionRun {
     self.target = target
     self.context = context
     client = CollectionClient(target, connection, context, cache: context.mode == .refresh ? .reload : nil)
-    reader = PageReader(target)
+    reader = PageReader(target, storing: context.plan)
     tracker = WatermarkTracker(target, start: memory.known.watermark, isIncremental: plan.isIncremental)
     let settings = connection.settings, origins = settings.allowOrigins.map(\.origin)
     if let cursor {

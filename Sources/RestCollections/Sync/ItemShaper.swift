@@ -22,6 +22,7 @@ struct ItemShaper: Sendable {
 
   func records(of given: CollectionPage, _ response: ConnectionResponse) async throws -> ShapedRecords {
     guard !given.items.isEmpty else { return ShapedRecords() }
+    if let records = given.untouchedRecords { return ShapedRecords(records: records) }
     var page = given, records = response.body.withUnsafeBytes { page.records(in: $0) }
     if target.detail != nil || target.isPartial {
       let completer = ItemCompleter(target: target, context: context, client: client)
@@ -56,7 +57,7 @@ extension CollectionPage.RecordArray {
 }
 
 /// A part of a body, which stays where the transport put it.
-private final class BodySlice: PageBytes {
+final class BodySlice: PageBytes {
   private let body: ResponseBody
   private let range: Range<Int>
 

@@ -8,6 +8,8 @@ import Support
 struct RestTarget: Sendable, Equatable {
   /// As given, with the main name of each key that has two: what a sync state keeps. Holds no secret, only where secrets are.
   let json: JSONObject
+  /// Changes when the definition does.
+  let fingerprint: Int64
   /// The name of a connection.
   let connection: String
   /// Of the list. Its values all come from ``vars``.
@@ -61,6 +63,7 @@ struct RestTarget: Sendable, Equatable {
     let reader = try TargetReader(
       RestTarget.withMainNames(json), label: "rest target", known: RestTarget.keys)
     self.json = reader.json
+    fingerprint = Int64(bitPattern: StableHash.of(reader.json.serialized()))
     let type = try reader.required("type", reader.text("type"))
     guard type == "rest" else { throw reader.error("type", "must be 'rest', not '\(type)'") }
     connection = try RestTarget.connectionName("connection", reader)

@@ -1,5 +1,6 @@
 import JSON
 import RecordScan
+import RestClient
 
 /// Where templates get their values: from the target's `vars`, then from a record by path.
 struct TemplateValues: Sendable {
@@ -43,14 +44,14 @@ enum TargetURL {
     _ template: URITemplate, _ values: TemplateValues, base: String, source: String? = nil
   ) throws(URITemplate.Problem) -> String {
     let text = try template.expanded { values[$0] }
-    if template.isWholeReference { return URIReference.resolve(text, against: source ?? base) }
+    if template.isWholeReference { return URLReference.resolve(text, against: source ?? base) }
     return append(text, to: base)
   }
 
   /// `https://h/api/v1` and `/zones` are `https://h/api/v1/zones`. Slashes at the end stay;
   /// an absolute URL stays whole.
   static func append(_ relative: String, to base: String) -> String {
-    if let scheme = URIReference(relative).scheme?.lowercased(), scheme == "http" || scheme == "https" { return relative }
+    if let scheme = URLReference(relative).scheme?.lowercased(), scheme == "http" || scheme == "https" { return relative }
     if relative.isEmpty || relative.hasPrefix("?") { return base + relative }
     let trimmed = base.hasSuffix("/") ? String(base.dropLast()) : base
     return trimmed + (relative.hasPrefix("/") ? "" : "/") + relative

@@ -95,7 +95,7 @@ struct URITemplate: Sendable, Equatable {
     var out = ""
     for part in parts {
       switch part {
-      case .literal(let text): out += place == .url ? URIReference.repaired(text) : text
+      case .literal(let text): out += place == .url ? URLReference.repaired(text) : text
       case .expression(let kind, let names):
         var values: [(name: String, value: String)] = []
         for name in names {

@@ -140,7 +140,7 @@ extension RestSyncUpTarget {
         guard let url = path.value(in: json, of: answer)?.stringValue else {
           throw RecordExchange.MissingValue(message: "'prepare' was answered without '\(path.text)'")
         }
-        key.set("url", .string(URIReference.resolve(url, against: response.url)))
+        key.set("url", .string(URLReference.resolve(url, against: response.url)))
       }
       if let path = prepare.idPath {
         guard let id = path.value(in: json, of: answer)?.idText else {

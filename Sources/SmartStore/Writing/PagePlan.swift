@@ -10,13 +10,15 @@ package protocol PageBytes: AnyObject, Sendable {
 package struct PagePlan: Sendable {
   let soup: String
   let specs: [IndexSpec]
-  let scan: ScanPlan
+  private(set) var scan: ScanPlan
   /// Members that the scan reports, so that only records which bring one are gone through for them.
   let ownedKeys: Set<[UInt8]>
   /// Position of the field that finds the entry.
   let idField: Int
   /// Position of the first of the caller's own fields.
   let firstExtra: Int
+  /// Position of the first field that ``adding(_:)`` has added.
+  package private(set) var firstAdded: Int
 
   init(soup: Soup, idPath: String, extraPaths: [String], ownedKeys: [String]) {
     self.soup = soup.name
@@ -24,7 +26,17 @@ package struct PagePlan: Sendable {
     self.ownedKeys = Set(ownedKeys.map { Array($0.utf8) })
     idField = soup.specs.count
     firstExtra = idField + 1
+    firstAdded = firstExtra + extraPaths.count
     scan = ScanPlan(paths: soup.specs.map(\.path) + [idPath] + extraPaths, ownedKeys: ownedKeys)
+  }
+
+  /// The same plan with further fields behind its own, for a target that reads more of each record than the store does: one scan
+  /// then serves both.
+  /// - Parameter fields: As `ScanPlan` takes them.
+  package func adding(_ fields: ScanPlan) -> PagePlan {
+    var plan = self
+    plan.scan = scan.adding(fields)
+    return plan
   }
 
   /// Scans a page that is an object with its records under `recordsKey`, or, without a key, an array of records.
@@ -39,6 +51,22 @@ package struct PagePlan: Sendable {
     } else {
       try scanner.scanArray(source.bytes)
     }
+    return page(source, scanner, hasRecords: hasRecords)
+  }
+
+  /// Scans the elements of an array that begins at `start`; see `RecordScanner.scanElements`. The page can be stored when every
+  /// element is an object.
+  /// - Returns: The page, and the offset behind the array.
+  package func scanElements(
+    _ source: any PageBytes, from start: Int, depth: Int, depthLimit: Int
+  ) throws(ScanError) -> (page: ScannedPage, end: Int) {
+    var scanner = RecordScanner(plan: scan)
+    scanner.depthLimit = depthLimit
+    let end = try scanner.scanElements(source.bytes, from: start, depth: depth)
+    return (page(source, scanner, hasRecords: true), end)
+  }
+
+  private func page(_ source: any PageBytes, _ scanner: RecordScanner, hasRecords: Bool) -> ScannedPage {
     // What is stored is to be read by any decoder. Nothing moves, so what was found stays where it is.
     let clean = scanner.hasLoneSurrogate ? ByteArrayPage(withoutLoneSurrogates: source.bytes) : source
     return ScannedPage(plan: self, source: clean, scanner: scanner, hasRecords: hasRecords)
@@ -51,7 +79,8 @@ package final class ScannedPage: Sendable {
   let source: any PageBytes
   /// The source's, which is asked once: records are read by the hundred thousand.
   nonisolated(unsafe) let bytes: UnsafeRawBufferPointer
-  let scanner: RecordScanner
+  /// Where in the bytes everything lies.
+  package let scanner: RecordScanner
   /// False when the page is an object without the records member.
   package let hasRecords: Bool
 
