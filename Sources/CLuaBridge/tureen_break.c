@@ -1,6 +1,6 @@
 /* Breaking off Lua code from another thread, for programs that own their process: what Ctrl-C does to a loop without an end.
  *
- * A hook costs every script its speed, so there is none until somebody asks. Only the state's own thread can set one, and only
+ * A hook slows every script down, so there is none until a break is requested. Only the state's own thread can set one, and only
  * a signal reaches that thread in the middle of a loop. The hook goes into the coroutine that runs just then, which
  * `tureen_break_note` says. Coroutines that C modules resume are not known. */
 #include "tureen_break.h"
@@ -12,7 +12,7 @@
 #include <string.h>
 #include <time.h>
 
-/* Milliseconds Lua code may go on after somebody asked, or after it was last at the host: an orderly end needs them. */
+/* Milliseconds Lua code may go on after a request, or after it was last at the host: an orderly end needs them. */
 #define GRACE 500
 
 /* The signal: nothing happens to a process that gets it by mistake. */

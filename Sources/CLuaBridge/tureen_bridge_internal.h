@@ -9,7 +9,7 @@
 #include "tureen_decoder.h"
 #include "tureen_weak_lua.h"
 
-/* The program around the state: Lua's own or somebody else's; a prompt of ours; ours, while it runs a script. */
+/* The program around the state: Lua's own or another program; a prompt of ours; ours, while it runs a script. */
 enum { TUREEN_OWNER_OTHER = 0, TUREEN_OWNER_PROMPT = 1, TUREEN_OWNER_RUN = 2 };
 
 /* One state's bridge: a userdata in the registry. Its user value 1 is the table of loaded modules. */

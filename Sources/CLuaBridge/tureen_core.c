@@ -151,7 +151,7 @@ static int core_configure(lua_State *L) {
   return 2;
 }
 
-/* report(text): a line for people about an error nobody handled; the run counts as failed.              [-1, +0, e] */
+/* report(text): a line for people about an unhandled error; the run counts as failed.              [-1, +0, e] */
 static int core_report(lua_State *L) {
   tureen_bridge *bridge = lua_touserdata(L, lua_upvalueindex(1));
   bridge->has_failed = 1;

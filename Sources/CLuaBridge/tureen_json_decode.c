@@ -25,7 +25,7 @@ static int is_member(tureen_decoder *d, const char *key, const char *name, int d
   return (size_t)(d->p - key) == length && memcmp(key, name, length) == 0;
 }
 
-/* Moves behind the list `entryLengths` at d->p, which nobody but this file needs. */
+/* Moves behind the list `entryLengths` at d->p, which only this file needs. */
 static int skip_lengths(tureen_decoder *d) {
   const char *close = memchr(d->p, ']', (size_t)(d->end - d->p));
   if (close == NULL) return tureen_decoder_fail(d, "the text ends inside a list");

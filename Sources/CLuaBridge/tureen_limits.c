@@ -24,7 +24,7 @@
 /* Nanoseconds between two looks that are worth asking for the processor time, which takes a system call. */
 #define SLOW (STEP * NANOSECONDS_EACH)
 
-/* Memory of restricted scripts that nobody gave a limit: one library function walks all of it within seconds. */
+/* Memory of restricted scripts without a limit of their own: one library function walks all of it within seconds. */
 #define RESTRICTED_BYTES (256u << 20)
 
 static int64_t nanoseconds(clockid_t clock) {
@@ -152,7 +152,7 @@ void tureen_meter_hook(lua_State *L) {
   if (meter->refused_size != 0 && meter->cpu_mark_ns >= 0) reach(meter, TUREEN_LIMIT_MEMORY);
   int instructions = lua_gethookcount(L);
   count(L, meter, (uint64_t)instructions);
-  /* Somebody wanted a look at once. */
+  /* A look at once was requested. */
   if (instructions != step_of(meter)) lua_sethook(L, meter->hook, LUA_MASKCOUNT, step_of(meter));
 }
 

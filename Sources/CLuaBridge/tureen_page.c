@@ -203,7 +203,7 @@ static int read_entries(tureen_decoder *d) {
 }
 
 /* The text behind the bracket of `entryLengths`, when the page ends with it; else NULL. The store puts it there for entries that
- * nobody has looked into: they are stored text, which may be anything. */
+ * were not checked: they are stored text, which may be anything. */
 static const char *find_lengths(const tureen_bytes *text) {
   static const char name[] = ",\"entryLengths\":[";
   const size_t length = sizeof name - 1;

@@ -43,7 +43,7 @@ static int ends_here(tureen_decoder *d) {
   return d->p == d->end || tureen_decoder_fail(d, "something follows the value");
 }
 
-/* Whether a record is UTF-8, at least: nobody may have looked into it before. d->p stands where it is not. */
+/* Whether a record is UTF-8, at least: it may not have been checked before. d->p stands where it is not. */
 static int check_text(const tureen_record *r, tureen_decoder *d) {
   size_t valid = r->is_checked ? r->length : tureen_utf8_prefix(d->p, r->length);
   if (valid == r->length) return 1;

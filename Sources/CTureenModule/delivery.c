@@ -137,7 +137,7 @@ static void deliver_news(tureen *t, const char *json, size_t length) {
 typedef struct delivery {
   tureen_on_answer answer;
   void *user;
-  char *detail; /* of the event that follows; NULL when there is none, or nobody listens */
+  char *detail; /* of the event that follows; NULL when there is none, or no listener */
   pending_call *unheard; /* a call that has failed and has no callback; to be freed */
 } delivery;
 
@@ -152,7 +152,7 @@ static void tell_uncaught(tureen *t, pending_call *call, const char *json, size_
   free(text);
 }
 
-/* Looks up whom a message concerns, and takes the call out when the message ends it: 1, or 0 when nobody knows it. */
+/* Looks up whom a message concerns, and takes the call out when the message ends it: 1, or 0 for an unknown call. */
 static int find(tureen *t, const tureen_message *message, const char *json, int is_error, delivery *found) {
   int is_last = message->kind != TUREEN_UPDATE, is_fail = message->kind == TUREEN_FAIL;
   pthread_mutex_lock(&t->lock);

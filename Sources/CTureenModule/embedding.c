@@ -10,7 +10,7 @@
 
 #define PUBLIC __attribute__((visibility("default")))
 
-/* Gives the text of a refusal to whoever asked for it. */
+/* Gives the text of a refusal to a caller that asked for it. */
 static void hand_over(tureen_bytes *refusal, char **error) {
   if (error != NULL && refusal->data != NULL) *error = tureen_text_of(refusal);
   else free(refusal->data);
@@ -111,7 +111,7 @@ static int take(tureen *t, tureen_message *message) {
   pthread_mutex_lock(&t->lock);
   int is_open = !t->is_closed;
   pthread_mutex_unlock(&t->lock);
-  /* Nobody but this thread releases the host while it polls. */
+  /* Only this thread releases the host while it polls. */
   return is_open && t->host.take(t->host.context, message);
 }
 

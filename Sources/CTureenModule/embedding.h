@@ -68,7 +68,7 @@ struct tureen {
   int fd;                 /* final */
   int is_closed;          /* nothing new is accepted */
   int is_released;        /* the host is gone and every call is answered */
-  int is_freed;           /* whoever leaves last frees the handle */
+  int is_freed;           /* the last thread to leave frees the handle */
   int is_polling;
   int depth;        /* functions under way that run callbacks */
   pthread_t poller; /* while `is_polling` */
@@ -84,7 +84,7 @@ void tureen_deliver(tureen *t, tureen_message *message);
 /* Answers every call that is open with `closed`; `t->lock` is not held. */
 void tureen_answer_all_closed(tureen *t);
 
-/* The bytes as a text that ends with a zero byte, for whoever calls free; NULL without memory. Takes the bytes over. */
+/* The bytes as a text that ends with a zero byte; the caller frees it. NULL without memory. Takes the bytes over. */
 char *tureen_text_of(tureen_bytes *bytes);
 
 #endif

@@ -6,7 +6,7 @@ import Support
   import CSQLite
 #endif
 
-/// One open SQLite database. Not thread-safe: whoever owns it uses it from one thread at a time.
+/// One open SQLite database. Not thread-safe: its owner uses it from one thread at a time.
 package final class Connection {
   /// `immutable` reads the database file alone: no lock, no write-ahead log, nothing beside it is looked at or made.
   package enum Mode: Sendable { case readWriteCreate, readWrite, readOnly, immutable }
@@ -135,7 +135,7 @@ package final class Connection {
     return p.pointee != 0
   }
 
-  /// Ends the cached statements that nobody holds; before DDL, and when the cache is full.
+  /// Finalizes the cached statements that are not in use; before DDL, and when the cache is full.
   package func forgetStatements() { cache.removeAll() }
 
   /// Runs `body` inside a transaction: committed when it returns, rolled back when it throws.

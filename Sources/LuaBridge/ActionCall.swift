@@ -44,7 +44,7 @@ extension SmartStoreAction {
     }
   }
 
-  /// True for those that only read. Without the script nobody wants their answers.
+  /// True for those that only read. Without the script their answers are not needed.
   var onlyReads: Bool { self != .removeFromSoup }
 }
 

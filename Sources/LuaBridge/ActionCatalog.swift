@@ -44,7 +44,7 @@ public enum ActionCatalog {
     }
   }
 
-  /// The wire name of an action that somebody calls as the Lua function is called: `pgQuerySoup` for `querySoup`.
+  /// The wire name of an action given by the name of its Lua function: `pgQuerySoup` for `querySoup`.
   public static func wireName(of action: String, in service: String) -> String {
     let known = actions(of: service)
     if known.contains(action) { return action }

@@ -79,7 +79,7 @@ enum Action: Sendable {
     }
   }
 
-  /// True for the action whose answers come as long as the script wants them, and that nobody waits for.
+  /// True for the action that answers until the script closes it; it does not count as pending.
   var isObserver: Bool { if case .smartStore(.observe) = self { true } else { false } }
 
   /// True for the actions that run while no other does.

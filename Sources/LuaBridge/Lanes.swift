@@ -131,13 +131,13 @@ package final class Lanes: @unchecked Sendable {
     runAll()
   }
 
-  /// Runs whatever is ready, until the lanes are closed.
+  /// Runs the jobs that are ready, until the lanes are closed.
   private func runAll() {
     var last: Ended?
     while let ended = runNext(after: last) { last = ended }
   }
 
-  /// Runs one job and lets go of it: a call that nobody holds any more must fail before this thread sleeps.
+  /// Runs one job and lets go of it: a call that is no longer referenced must fail before this thread sleeps.
   ///
   /// One visit to the lock a job: a thread that has more to do neither sleeps nor wakes another for it.
   private func runNext(after last: Ended?) -> Ended? {

@@ -4,7 +4,7 @@ import Support
 
 /// Text on its way to Lua, in memory that C may free: copied by the thread that posts, not by the one that takes.
 package final class Payload: @unchecked Sendable {
-  // Written in init and by whoever owns the last reference: a message has one owner at a time.
+  // Written in init and by the owner of the last reference: a message has one owner at a time.
   private var bytes: tureen_bytes
   private var make: (@Sendable () -> [UInt8])?
 

@@ -5,7 +5,7 @@ import Synchronization
 ///
 /// Any thread may call. What is unanswered when the script's state closes fails then.
 public final class ScriptCalls: Sendable {
-  /// Whoever got the request has no script.
+  /// The receiver of the request has no script.
   public struct NoScript: Error {}
 
   private struct State {
@@ -80,7 +80,7 @@ public final class ScriptCalls: Sendable {
         })))
   }
 
-  /// Hands over what the script answered. One that nobody waits for any more is dropped.
+  /// Hands over the script's answer. An answer without a waiting call is dropped.
   /// - Throws: `invalidArguments`.
   func answer(_ arguments: JSONObject, text: [UInt8]) throws(BridgeError) {
     guard let id = arguments["request"]?.integerValue else {

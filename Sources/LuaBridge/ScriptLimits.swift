@@ -1,9 +1,9 @@
 import CLuaBridge
 
-/// What a script may use, for hosts that run scripts of others. A script that reaches a limit ends, whatever it catches.
+/// What a script may use, for hosts that run scripts of others. A script that reaches a limit ends, even if it catches errors.
 ///
 /// The limits are firm together with ``isRestricted``: without it a script can load C modules, start processes, and wait in a
-/// function of `io` or `os` that nothing interrupts. Whoever must end such a script ends the process, as `tureen run` does.
+/// function of `io` or `os` that nothing interrupts. To end such a script, end the process, as `tureen run` does.
 public struct ScriptLimits: Sendable, Equatable {
   public enum Kind: Int32, Sendable { case memory = 1, instructions, time }
 
@@ -12,7 +12,7 @@ public struct ScriptLimits: Sendable, Equatable {
   public var memory: UInt64?
   /// Instructions of Lua's virtual machine, counted in steps of 1,000; a coroutine costs 1,000 from the start. What library
   /// functions do counts as instructions, too: 64 bytes that are made, 16 that are walked, one element, or one byte that is
-  /// compiled. Whatever is left is bounded by the processor time of the script's thread: 0.5 us for each instruction of the
+  /// compiled. The rest is bounded by the processor time of the script's thread: 0.5 us for each instruction of the
   /// limit, and 0.25 s.
   public var instructions: UInt64?
   /// Milliseconds from the first script of the state on, waiting included.

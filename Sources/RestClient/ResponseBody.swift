@@ -80,7 +80,7 @@ struct BodyBuilder {
     return ResponseBody(adopting: memory, count: count)
   }
 
-  /// Frees the memory of a body that nobody will get.
+  /// Frees the memory of a body that will not be delivered.
   mutating func discard() {
     memory?.deallocate()
     self = BodyBuilder()

@@ -35,7 +35,7 @@ public struct RetryPolicy: Sendable, Equatable {
   ///   - now: Seconds since 1970, to read a date in `Retry-After`.
   ///   - random: In 0..<1.
   /// - Note: When the server asks for a longer wait than ``longestBackoff``, the answer is to stop: coming back early
-  ///   would be refused too, and whoever started the sync should hear of it now.
+  ///   would be refused too, and the caller of the sync should hear of it now.
   public func decide(
     afterAttempt attempt: Int, isRepeatable: Bool, error: RestError, now: Double, random: Double
   ) -> Decision {

@@ -81,7 +81,7 @@ extension WebAddress {
     return url
   }
 
-  /// A piece of a URL for a message: short, and without the query, whose values are nobody's business.
+  /// A piece of a URL for a message: short, and without the query, whose values may be secrets.
   private static func shown(_ url: String) -> String {
     String(url.prefix { $0 != "?" }.prefix(Tuning.shownCharacters))
   }

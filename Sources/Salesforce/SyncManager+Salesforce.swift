@@ -11,7 +11,7 @@ extension SyncManager {
     try self.init(store: store, client: client, targets: .salesforce, configuration: configuration)
   }
 
-  /// The manager of a store: the same one for as long as somebody holds it and it is not shut down.
+  /// The manager of a store: the same one as long as it is referenced and not shut down.
   /// - Throws: `StoreError`.
   public static func instance(
     for store: Store, client: any RestClient, configuration: SyncConfiguration = SyncConfiguration()

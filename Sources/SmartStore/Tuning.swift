@@ -52,9 +52,9 @@ enum Tuning {
   static let watchedRows = 10_000
   static let watchedBytes = 8_000_000
   static let watchedSteps = 10_000_000
-  /// Changed ids kept for an observer of a soup: a list anybody would look at. Beyond it the event says "all".
+  /// Changed ids kept for an observer of a soup: the longest list a person reads. Beyond it the event says "all".
   static let changedIds = 1000
-  /// Milliseconds between looks whether another process has written, while somebody listens: below what people notice, and
+  /// Milliseconds between looks whether another process has written, while there are observers: below what people notice, and
   /// each look is one read of shared memory.
   static let otherProcessPollMs = 250
   /// Bytes of entries scanned at once while indexes are filled from them: enough to make the scan cheap, little to hold.
@@ -65,7 +65,7 @@ enum Tuning {
   static let maximumEntryBytes = 200_000_000
   /// Looks at an encrypted file, 10 ms apart, before a key counts as wrong: its first page may be half written at one of them.
   static let looksAtWrongKey = 5
-  /// Milliseconds a change of key waits for another program's lock: whoever changes a key knows who else uses the store.
+  /// Milliseconds a change of key waits for another program's lock: the person who changes a key knows what else uses the store.
   static let keyChangeBusyTimeoutMs: Int32 = 1000
   /// Milliseconds that removing a store waits for its last holder: a child process that is being started lets go within a few.
   static let removalPatienceMs: Int64 = 500

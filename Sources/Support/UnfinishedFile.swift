@@ -1,6 +1,6 @@
 import Glibc
 
-/// A file that is being made: it has another name until it is complete, so that nobody ever sees a part of it.
+/// A file that is being made: it has another name until it is complete, so that no reader sees a part of it.
 ///
 /// A lock, which ends with the process, tells it from one that was abandoned. SQLite may keep files beside it.
 package final class UnfinishedFile {

@@ -22,7 +22,7 @@ public struct ChildProcess: Sendable {
   public enum Errors: Sendable { case withOutput, apart, inherited }
 
   public let id: pid_t
-  /// Closed by whoever reads or writes them; -1 for a stream that was not asked for.
+  /// Closed by their reader or writer; -1 for a stream that was not asked for.
   public let input: Int32, output: Int32, errors: Int32
 
   /// - Parameters:

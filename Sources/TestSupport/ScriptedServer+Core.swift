@@ -20,7 +20,7 @@ final class ServerCore: @unchecked Sendable {  // all mutable state is touched i
   private var connections: Set<Int32> = []
   private var disconnectWaiters: [@Sendable () -> Void] = []
   private var threads: [WorkerThread] = []
-  /// Keeps the port of a stopped server from the next one that asks for any: nobody may answer there.
+  /// Keeps the port of a stopped server from the next one that asks for any, so that it stays silent.
   private var keptPort: Int32 = -1
 
   deinit { if keptPort >= 0 { close(keptPort) } }

@@ -1,7 +1,7 @@
 import SmartStore
 import Support
 
-/// All stores under a home, whoever's they are.
+/// All stores under a home, of all users.
 public struct HomeStores: Sendable {
   public let home: String
 

@@ -103,7 +103,7 @@ struct Account: Sendable {
     self.shownTokens = shownTokens
   }
 
-  /// Nil when nobody is signed in.
+  /// Nil without a signed-in user.
   static func current(_ core: HostCore) async throws -> Account? {
     let client = try await core.client.account()
     guard let session = await client.knownSession() else { return nil }

@@ -42,7 +42,7 @@ extension Host {
     let text = try call.string("value")
     guard call.value("isBase64")?.boolValue == true else { return Array(text.utf8) }
     guard let bytes = Base64.decode(text) else {
-      throw BridgeError(domain: "bridge", code: "invalidArguments", message: "argument 'value' is no base64")
+      throw BridgeError(domain: "bridge", code: "invalidArguments", message: "argument 'value' is not valid Base64")
     }
     return bytes
   }

@@ -9,7 +9,7 @@ extension Host {
   /// stored is fetched again. Any thread that may wait.
   ///
   /// - Parameter timeoutMs: How long listeners are waited for: a script that does not poll hears of it later.
-  /// - Returns: True when the listeners have run, or nobody is there to listen.
+  /// - Returns: True when the listeners have run, or there are none.
   @discardableResult
   public func pause(stoppingSyncs: Bool = false, timeoutMs: Int = 1000) -> Bool {
     var wasHeard = true

@@ -191,7 +191,7 @@ final class HostCore: Sendable {
     }
     for entry in paused {
       Blocking.run { await entry.manager.waitUntilIdle() }
-      // Somebody else may have restarted them.
+      // Another caller may have restarted them.
       guard entry.manager.isStopped, (try? entry.manager.restart(restartStopped: false, onUpdate: { _ in })) != nil else {
         continue
       }

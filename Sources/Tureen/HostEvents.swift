@@ -45,7 +45,7 @@ final class HostEvents: RestObserver {
     if let change { tellConnectivity(change) }
   }
 
-  /// What somebody says who knows better than a request that happens to be made.
+  /// What a program reports that knows more than a single request can show.
   func report(isOnline: Bool) {
     let change = state.withLock { $0.connectivity.set(isOnline) }
     if let change { tellConnectivity(change) }

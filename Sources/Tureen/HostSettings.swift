@@ -191,7 +191,7 @@ public struct HostSettings: Sendable {
     absolute(try given ?? Environment["TUREEN_HOME"] ?? defaultHome())
   }
 
-  /// Makes sure that nobody else can put a session or a store into a home, or take the sandbox's over.
+  /// Makes sure that no other user can put a session or a store into a home, or take over the sandbox's.
   /// - Throws: ``HostError`` `.invalidConfiguration`, naming the folder and what to do. One that is not there yet is fine.
   public static func checkHome(_ home: String) throws { try PrivateFile.checkFolder(home, what: "the home") }
 

@@ -3,7 +3,7 @@ import JSON
 import Logging
 import Synchronization
 
-/// Where the core's log goes when nobody else has decided: to stderr, and only what `TUREEN_LOG` asks for.
+/// Where the core's log goes unless the program decides: to stderr, and only what `TUREEN_LOG` asks for.
 ///
 /// Failures reach scripts and callers anyway; the log is for finding out more. A program that embeds the Swift library sets up
 /// its logging itself and does not call this.

@@ -69,7 +69,7 @@ struct MultipartBody {
     defer { close(descriptor) }
     var info = stat()
     guard fstat(descriptor, &info) == 0 else { throw failure(path) }
-    guard info.st_mode & S_IFMT == S_IFREG else { throw HostError(.fileNotReadable, "\(path) is no ordinary file") }
+    guard info.st_mode & S_IFMT == S_IFREG else { throw HostError(.fileNotReadable, "\(path) is not a regular file") }
     guard info.st_size <= Tuning.largestUpload else {
       throw HostError(.fileTooLarge, "\(path) has \(info.st_size) bytes; \(Tuning.largestUpload) can be sent at most")
     }

@@ -4,7 +4,7 @@ import Glibc
 enum PrivateFile {
   /// - Parameter what: How messages call the file.
   /// - Throws: ``HostError`` `.invalidConfiguration` for an ordinary file that others can read or write, or that belongs to
-  ///   somebody else. A pipe, and a file that is not there, are left to who reads them.
+  ///   another user. A pipe or a missing file is left to the reader.
   static func check(_ path: String, what: String) throws {
     try check(path, what, Rule(type: S_IFREG, forbidden: 0o077, others: "read or written", mode: 600))
   }

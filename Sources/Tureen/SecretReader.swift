@@ -14,7 +14,7 @@ enum SecretReader {
 
   /// A file, or a pipe, without one line break at its end.
   static func file(_ path: String, limit: Int = Tuning.secretBytes) throws(Problem) -> Secret {
-    // Never waits for somebody to open the other end of a pipe.
+    // Never waits for the other end of a pipe to be opened.
     let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
     guard descriptor >= 0 else { throw .system("cannot be read", errno) }
     defer { close(descriptor) }

@@ -111,7 +111,7 @@ public struct ServedSandbox: Sendable, Equatable {
       _ = text.withUnsafeBytes { pwrite(descriptor, $0.baseAddress, $0.count, 0) }
     }
 
-    /// Nobody finds it from now on.
+    /// Other commands no longer find it.
     public func withdraw() { ftruncate(descriptor, 0) }
   }
 

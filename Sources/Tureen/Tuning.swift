@@ -2,7 +2,7 @@ import SmartStore
 
 /// The limits of a host's own part, each with its unit and its reason.
 enum Tuning {
-  /// Milliseconds a command may take to print the stores' key: enough for somebody to unlock a password manager.
+  /// Milliseconds a command may take to print the stores' key: enough to unlock a password manager.
   static let keyCommandTimeoutMs: Int64 = 60_000
   /// Milliseconds a file may take to give the key: a pipe may be one.
   static let keyFileTimeoutMs: Int64 = 10_000

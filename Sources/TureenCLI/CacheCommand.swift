@@ -11,10 +11,10 @@ struct CacheCommand: ParsableCommand {
 
 /// Where the caches are, and which one is meant.
 struct CacheOptions: ParsableArguments {
-  @Option(help: "Where the caches live.")
+  @Option(help: "The folder of stores, sessions and caches.")
   var home: String?
 
-  @Option(help: "The connection's name; all of them without it.")
+  @Option(help: "The connection's name; all connections without it.")
   var connection: String?
 
   /// Runs something on the caches; a failure ends the command.
@@ -36,13 +36,13 @@ struct CacheListCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "list", abstract: "List the stored answers.",
     discussion: """
-      One line an answer, the most recently used first: connection, status, bytes and URL, separated by tabs. Values of secret \
-      parameters are masked.
+      Prints one line for each answer, the most recently used first: connection, status, bytes and URL, separated by tabs. \
+      Secret parameters are masked.
       """)
 
   @OptionGroup var options: CacheOptions
 
-  @Flag(help: "One JSON object a line, with the times of storing and of the last use in seconds since 1970.")
+  @Flag(help: "Print one JSON object a line, with storedAt and lastUsed in seconds since 1970.")
   var json = false
 
   func run() throws {
@@ -67,8 +67,8 @@ struct CacheClearCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "clear", abstract: "Remove the stored answers.",
     discussion: """
-      The files that syncs fetched beside their rows are removed, too; the next run fetches them again. Programs that run \
-      meanwhile go on with an empty cache. Stores are not touched.
+      Also removes files that syncs fetched beside their rows; the next run fetches them again. Programs that are running \
+      continue with an empty cache. Stores are not changed.
       """)
 
   @OptionGroup var options: CacheOptions

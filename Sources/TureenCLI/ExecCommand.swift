@@ -7,36 +7,35 @@ import Tureen
 struct ExecCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "exec",
-    abstract: "Makes one call of the bridge and prints its result as JSON.",
+    abstract: "Make one call of the bridge and print its result as JSON.",
     discussion: """
-      SERVICE and ACTION are those of bridge-spec/actions: com.salesforce.smartstore pgSoupExists; --list shows them all. A \
-      service's last word is enough, and an action's name without pg or kv: smartstore soupExists. JSON is the \
-      object with the arguments; '-' reads it from standard input, and without it the call has \
-      none. A sync is waited for, with a progress bar on a terminal; its result is its last state.
+      SERVICE and ACTION name a call, such as com.salesforce.smartstore pgSoupExists; --list shows them all. A service's last \
+      word is enough, and an action's name without pg or kv: smartstore soupExists. JSON is one object with the arguments; '-' \
+      reads it from standard input. A sync is waited for, with a progress bar on a terminal; its result is its last state.
 
-      The result goes to stdout, indented on a terminal, in one line elsewhere; everything else goes to stderr.
+      The result goes to stdout, indented on a terminal, else on one line. Everything else goes to stderr.
 
       Exit status:
         0    done
         1    the call failed; the error is on stderr
         64   wrong usage: no such service or action, or wrong arguments
-        75   the call failed or a sync was stopped by somebody; the same call may succeed later
+        75   the call failed or its sync was stopped; try again later
         78   a configuration file is wrong; the message names file, line and key
-        130  interrupted: a sync was stopped at a page boundary and saved as STOPPED
+        130  interrupted: the sync was stopped at a page boundary and saved as STOPPED
       """)
 
   @OptionGroup var place: HostOptions
 
-  @Option(help: "A folder with bootconfig.json, userstore.json, usersyncs.json and the like.")
+  @Option(help: "The folder of bootconfig.json, userstore.json, usersyncs.json and the like.")
   var config: String?
 
-  @Flag(help: "On stderr: the error as an object, each sync event as a line of JSON, and no progress bar.")
+  @Flag(help: "Print the error as a JSON object and each sync event as a line of JSON, on stderr. No progress bar.")
   var json = false
 
-  @Flag(help: "No progress, no warnings.")
+  @Flag(help: "Print no progress and no warnings.")
   var quiet = false
 
-  @Flag(help: "Shows the services and their actions, or those of SERVICE, and calls none.")
+  @Flag(help: "List the services and their actions, or those of SERVICE, and make no call.")
   var list = false
 
   @Argument(help: "The service, such as smartstore, mobilesync, network, oauth, keyvalue.")
@@ -45,7 +44,7 @@ struct ExecCommand: ParsableCommand {
   @Argument(help: "The action, such as pgQuerySoup.")
   var action: String?
 
-  @Argument(help: "The arguments, an object; '-' reads it from standard input.")
+  @Argument(help: "The arguments, one JSON object; '-' reads it from standard input.")
   var arguments = "{}"
 
   func run() throws {

@@ -19,17 +19,17 @@ extension HostOptions {
 
 /// Where a command keeps its data and which org it talks to; every command that runs a host has these options.
 struct HostOptions: ParsableArguments {
-  @Option(help: "Where stores, sessions and the sandbox org live.")
+  @Option(help: "The folder of stores, sessions and the sandbox org.")
   var home: String?
 
-  @Option(help: "The org: 'sandbox', an address, or a name whose credentials are kept under the home.")
+  @Option(help: "The org: 'sandbox', an address, or a name with credentials under the home.")
   var org: String?
 
   @Option(
     defaultAsFlag: RequestLogLevel.info.rawValue,
     help: """
-      Log the HTTP requests on stderr: --log-requests is a line for each; --log-requests=LEVEL chooses off, error, warn, info or \
-      debug, which shows headers and bodies. Secrets are masked.
+      Log HTTP requests on stderr. LEVEL is off, error, warn, info or debug; info is a line for each request, debug adds headers \
+      and bodies. Secrets are masked.
       """)
   var logRequests: String?
 

@@ -3,7 +3,7 @@ import Glibc
 import Synchronization
 
 /// Ctrl-C and SIGTERM: the first one asks for an orderly end, the second one ends the process at once. So does a SIGTERM after
-/// two seconds, which nobody may be there to repeat: whatever the script is stuck in, it is not killed in its place.
+/// two seconds, because it is sent once only: a stuck script must not need a SIGKILL.
 final class InterruptWatch: Sendable {
   /// Between a SIGTERM and the end of the process.
   private static let grace = DispatchTimeInterval.seconds(2)

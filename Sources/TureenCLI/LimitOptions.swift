@@ -3,16 +3,16 @@ import LuaBridge
 
 /// What a script may use, as the command line says it.
 struct LimitOptions: ParsableArguments {
-  @Option(help: "Memory of the script in bytes, or with K, M or G behind the number.")
+  @Option(help: "Limit the script's memory: bytes, or a number with K, M or G.")
   var memoryLimit: ByteCount?
 
-  @Option(help: "Instructions of Lua the script may run.")
+  @Option(help: "Limit the number of Lua instructions.")
   var instructionLimit: UInt64?
 
-  @Option(help: "Seconds the script may take, waiting included, such as 30 or 0.5.")
+  @Option(help: "Limit the run time in seconds, waiting included, such as 30 or 0.5.")
   var timeLimit: SecondCount?
 
-  @Flag(help: "No files, processes, loaders, debug library or tureen.configure for the script.")
+  @Flag(help: "Give the script no files, processes, loaders, debug library or tureen.configure.")
   var restricted = false
 
   var values: ScriptLimits {

@@ -6,22 +6,22 @@ import Tureen
 struct ReplCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "repl",
-    abstract: "Runs Lua statements as they are typed.",
+    abstract: "Run Lua statements as you type them.",
     discussion: """
-      The modules are at hand: smartstore, mobilesync, network, keyvalue, force, oauth, json, and await, which waits for a call: \
-      await(smartstore.soupExists, "contacts"). The value of an expression is shown; lists of records as tables. A statement \
-      may take several lines. What a local holds is gone with its statement.
+      The modules are globals: smartstore, mobilesync, network, keyvalue, force, oauth, json. await waits for a call: \
+      await(smartstore.soupExists, "contacts"). The value of an expression is printed; lists of records are printed as tables. A \
+      statement may take several lines. A local is gone after its statement.
 
-      Tab completes names and, inside quotes, soups. The arrow keys find what was typed before: repl_history under the home. \
-      Ctrl-C clears the line, or ends what runs; Ctrl-D leaves. Events are shown as they come.
+      Tab completes names and, inside quotes, soups. The arrow keys find earlier lines, which are kept in repl_history under the \
+      home. Ctrl-C clears the line or ends what runs; Ctrl-D leaves. Events are printed as they come.
 
-      Where standard input is no terminal its statements are run one after the other, without a prompt; the exit status is 1 \
-      when one of them failed.
+      If standard input is not a terminal, its statements are run one after the other, without a prompt; the exit status is 1 if \
+      one of them failed.
       """)
 
   @OptionGroup var place: HostOptions
 
-  @Option(help: "A folder with bootconfig.json, userstore.json, usersyncs.json and the like.")
+  @Option(help: "The folder of bootconfig.json, userstore.json, usersyncs.json and the like.")
   var config: String?
 
   func run() throws {

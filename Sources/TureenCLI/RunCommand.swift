@@ -7,50 +7,51 @@ import Tureen
 struct RunCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "run",
-    abstract: "Runs a script until nothing it started is pending.",
+    abstract: "Run a script and wait until its calls and syncs have finished.",
     discussion: """
-      Reads bootconfig.json, userstore.json, globalstore.json, usersyncs.json, globalsyncs.json and connections.json beside the \
-      script; require looks for modules there first. Without another choice the script talks to the sandbox org that tureen \
-      sandbox serves under the same home, else to one that is started for it and keeps its data under the home.
+      The script's folder may hold bootconfig.json, userstore.json, globalstore.json, usersyncs.json, globalsyncs.json and \
+      connections.json. require looks for modules there first. Without --org or $TUREEN_ORG the script talks to a sandbox org: \
+      the one that tureen sandbox serves under the same home, else one that is started for it and keeps its data under the home.
 
-      With --json stdout holds nothing but the events, a line of JSON each: what the script and programs it runs print goes to \
-      stderr.
-
-      Signing in to another org: name its address with --org or $TUREEN_ORG, and give the secrets in a JSON file \
-      ($TUREEN_CREDENTIALS) or in $TUREEN_CLIENT_ID, $TUREEN_CLIENT_SECRET, $TUREEN_USERNAME and $TUREEN_PASSWORD. \
+      To sign in to another org, name its address with --org or $TUREEN_ORG, and put the secrets into a JSON file named by \
+      $TUREEN_CREDENTIALS or into $TUREEN_CLIENT_ID, $TUREEN_CLIENT_SECRET, $TUREEN_USERNAME and $TUREEN_PASSWORD. \
       $TUREEN_CA_FILE names a PEM file of certificates to trust beside the machine's own.
+
+      With --json stdout holds one line of JSON for each event and nothing else; what the script and programs it starts print \
+      goes to stderr.
+
+      Ctrl-C and SIGTERM stop syncs at a page boundary and save them as STOPPED. A script that does not return to Tureen for \
+      half a second is then interrupted, with a traceback. A second Ctrl-C ends at once, SIGTERM after two seconds.
 
       Exit status:
         0    done
         1    the script failed; the message is on stderr
         64   wrong usage
         66   the script cannot be read
-        69   the sandbox org cannot be started
-        77   the script reached one of its limits; the message says which and where
+        69   standard output cannot be used (--json)
+        77   the script reached a limit; the message says which and where
         78   a configuration file is wrong; the message names file, line and key
-        130  interrupted: syncs were stopped at a page boundary and saved as STOPPED. A script that does not come back to
-             the host within half a second after Ctrl-C is broken off, with a traceback; a second Ctrl-C ends at once.
-             SIGTERM is the same, and ends at once after two seconds
+        130  interrupted
       """)
 
   @OptionGroup var place: HostOptions
 
-  @Flag(help: "Print each sync event as one line of JSON on stdout, what the script prints on stderr, and no progress bar.")
+  @Flag(help: "Print each sync event as a line of JSON on stdout; what the script prints goes to stderr. No progress bar.")
   var json = false
 
-  @Flag(help: "No progress, no warnings.")
+  @Flag(help: "Print no progress and no warnings.")
   var quiet = false
 
-  @Flag(help: "Send nothing to connections: their stored answers are all there is. The org is asked as always.")
+  @Flag(help: "Send nothing to connections: serve their stored answers only. Requests to the org are sent.")
   var offline = false
 
-  @OptionGroup(title: "Scripts of others")
+  @OptionGroup(title: "Scripts you did not write")
   var limits: LimitOptions
 
   @Argument(help: "The Lua script.")
   var script: String
 
-  @Argument(parsing: .captureForPassthrough, help: "What the script finds in `arg` and `...`.")
+  @Argument(parsing: .captureForPassthrough, help: "Arguments of the script, in `arg` and `...`.")
   var arguments: [String] = []
 
   func run() throws {
@@ -135,7 +136,7 @@ struct RunCommand: ParsableCommand {
 /// Writes a line to stderr, without what would command a terminal.
 func complain(_ message: String) { write("tureen: \(TerminalText.escaped(message))\n", to: STDERR_FILENO) }
 
-/// Writes text whole, past the buffers of the C library. What nobody reads any more is dropped.
+/// Writes text whole, past the buffers of the C library. Output without a reader is dropped.
 func write(_ text: String, to descriptor: Int32) {
   let bytes = Array(text.utf8)
   var done = 0

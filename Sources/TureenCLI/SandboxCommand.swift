@@ -13,24 +13,22 @@ import Tureen
   struct SandboxCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
       commandName: "sandbox",
-      abstract: "Serves a sandbox org on this machine until interrupted.",
+      abstract: "Serve a sandbox org on this machine until interrupted.",
       discussion: """
-        The org answers as a Salesforce org does, on 127.0.0.1 unless told otherwise. What is needed to sign in is printed, \
-        and written to sandbox/credentials.json under the home, where scripts that choose the org 'sandbox' find it; not \
-        with --tls: scripts then sign in by address, with $TUREEN_CA_FILE. While it runs, tureen run and tureen exec under \
-        the same home use it.
+        The org answers as a Salesforce org does, on 127.0.0.1 by default. The command prints how to sign in and writes it to \
+        sandbox/credentials.json under the home, where scripts find it that use the org 'sandbox'. With --tls no file is \
+        written: scripts sign in by address, with $TUREEN_CA_FILE. While the sandbox runs, other commands with this home use it.
 
-        Beside the org it serves a forge that answers as GitHub's REST API does, under /api/v3: repositories, issues, \
-        comments, users. Under /parse it serves a Parse server with a library of books. Their addresses, tokens and keys are \
-        printed, too. Both begin anew at each start.
+        It also serves a forge, which answers as GitHub's REST API does, under /api/v3, and a Parse server with a library of \
+        books under /parse. Their addresses, tokens and keys are printed, too. Their data start anew with each start.
 
         Exit status:
           0    interrupted
           64   wrong usage
-          69   it cannot be started: the port is in use, or another one is served under this home; the message says which
+          69   it cannot be started: the port is in use, another one is served under this home, or a file is wrong
         """)
 
-    @Option(help: "Where the org's data and credentials are kept.")
+    @Option(help: "The folder of the org's data and credentials.")
     var home: String?
 
     @Option(help: "The port; 0 takes a free one.")
@@ -39,38 +37,38 @@ import Tureen
     @Option(help: "A database file for the org instead of the one under the home.")
     var data: String?
 
-    @Option(help: "Contacts to make up for a new org.")
+    @Option(help: "Create this many contacts in a new org.")
     var contacts: Int?
 
-    @Option(help: "Accounts to make up for a new org.")
+    @Option(help: "Create this many accounts in a new org.")
     var accounts: Int?
 
     @Option(
-      help: "A JSON file of objects, fields and rules beside the standard ones; an org remembers it.", completion: .file())
+      help: "A JSON file of objects, fields and rules to add; the org remembers it.", completion: .file())
     var schema: String?
 
     @Option(
       help: ArgumentHelp(
-        "A JSON or CSV file of records for a new org. May be given several times; an org that exists is left as it is."),
+        "A JSON or CSV file of records for a new org; may be repeated. An existing org is left as it is."),
       completion: .file())
     var seed: [String] = []
 
-    @Option(help: "A JSON file with users and clients that may sign in, beside the ones made up.")
+    @Option(help: "A JSON file of further users and clients that may sign in.")
     var signIn: String?
 
-    @Flag(help: "Serves https with a certificate of its own; clients trust it through the file that is printed.")
+    @Flag(help: "Serve https with a certificate made for it; the command prints the file that clients have to trust.")
     var tls = false
 
-    @Option(name: .customLong("tls-cert"), help: "A PEM file with a certificate and its chain, to serve https with.")
+    @Option(name: .customLong("tls-cert"), help: "Serve https with the certificate and chain in this PEM file.")
     var tlsCertificate: String?
 
     @Option(name: .customLong("tls-key"), help: "The PEM file with the key of --tls-cert.")
     var tlsKey: String?
 
-    @Option(help: "The address to listen on; other machines reach it only with --allow-remote as well.")
+    @Option(help: "The address to listen on; addresses that other machines reach need --allow-remote.")
     var host = "127.0.0.1"
 
-    @Flag(help: "Lets --host be an address that other machines reach.")
+    @Flag(help: "Allow other machines to reach the sandbox.")
     var allowRemote = false
 
     @Option(
@@ -82,18 +80,18 @@ import Tureen
     @Option(help: "A JSON file with an array of fault rules.")
     var faults: String?
 
-    @Option(help: "The number that chance in faults comes from.")
+    @Option(help: "The seed of random faults.")
     var faultSeed: UInt64 = 1
 
-    @Option(help: "A file that gets a line of JSON for each request.")
+    @Option(help: "Append a line of JSON for each request to this file.")
     var log: String?
 
-    @Option(help: ArgumentHelp("Data calls in 24 hours, after which calls are refused with 403.", valueName: "count"))
+    @Option(help: ArgumentHelp("Refuse calls with 403 after this many in 24 hours.", valueName: "count"))
     var dailyCalls = 15_000
 
     @Option(
       help: ArgumentHelp(
-        "Lets web pages from this origin call the org, such as https://*.example.org; those of this machine always may.",
+        "Allow web pages of this origin, such as https://*.example.org; those of this machine are always allowed.",
         valueName: "origin"))
     var corsOrigin: [String] = []
 

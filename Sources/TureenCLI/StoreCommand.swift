@@ -5,32 +5,32 @@ import Tureen
 
 struct StoreCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "store", abstract: "Looks after the stores under the home.", subcommands: [RekeyCommand.self])
+    commandName: "store", abstract: "Encrypt or decrypt the stores under the home.", subcommands: [RekeyCommand.self])
 }
 
 struct RekeyCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "rekey",
-    abstract: "Encrypts the stores under the home, changes their key, or decrypts them.",
+    abstract: "Encrypt the stores under the home, change their key, or decrypt them.",
     discussion: """
-      The key they have now is found as always: $TUREEN_STORE_KEY, $TUREEN_STORE_KEY_FILE or $TUREEN_STORE_KEY_COMMAND. Stores \
-      that are not encrypted yet need none. Nobody may have them open meanwhile. Each store is changed wholly or not at all; run \
-      the command again when it was interrupted. It needs as much free space as the largest store takes.
+      The old key is the one in $TUREEN_STORE_KEY, $TUREEN_STORE_KEY_FILE or $TUREEN_STORE_KEY_COMMAND; stores that are not \
+      encrypted yet need none. Close the stores first. If the command is killed, each store is left either in its old or in its \
+      new state; run it again to finish. It needs as much free space as the largest store takes.
       """)
 
-  @Option(help: "Where the stores live.")
+  @Option(help: "The folder of stores, sessions and the sandbox org.")
   var home: String?
 
-  @Option(help: "The new key is in this file; one line break at its end is not part of it.")
+  @Option(help: "Take the new key from this file, without one line break at its end.")
   var toFile: String?
 
-  @Option(help: "The new key is in this environment variable.")
+  @Option(help: "Take the new key from this environment variable.")
   var toVariable: String?
 
-  @Option(help: "The new key is printed by this program; its arguments follow after spaces, or all of it is a JSON array.")
+  @Option(help: "Take the new key from what this program prints. Separate its arguments by spaces, or give a JSON array.")
   var toCommand: String?
 
-  @Flag(help: "The stores are to be plain SQLite files again.")
+  @Flag(help: "Decrypt the stores: make them plain SQLite files.")
   var toPlain = false
 
   func validate() throws {
@@ -38,7 +38,7 @@ struct RekeyCommand: ParsableCommand {
     guard count == 1 else {
       throw ValidationError("name one of --to-file, --to-variable, --to-command and --to-plain")
     }
-    if let toCommand, StoreKeySource(commandLine: toCommand) == nil { throw ValidationError("--to-command is no command") }
+    if let toCommand, StoreKeySource(commandLine: toCommand) == nil { throw ValidationError("--to-command names no program") }
   }
 
   func run() throws {

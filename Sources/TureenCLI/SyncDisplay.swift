@@ -146,7 +146,7 @@ final class SyncDisplay: Sendable {
     return "\(title)  \(usesColor ? "\u{1b}[36m\(bar)\u{1b}[0m" : bar) \(percent)%  \(shown.counts)"
   }
 
-  /// Takes the bar away, for a message of somebody else.
+  /// Removes the bar before another message is printed.
   func clear() { state.withLock { SyncDisplay.erase(&$0) } }
 
   /// Ends the display.

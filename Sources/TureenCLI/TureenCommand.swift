@@ -10,19 +10,19 @@ struct TureenCommand: ParsableCommand {
   static func main() {
     LogSetup.standardError()
     checkBeforehand(Array(CommandLine.arguments.dropFirst()))
-    signal(SIGPIPE, SIG_IGN)  // what nobody reads any more is dropped, not the command
+    signal(SIGPIPE, SIG_IGN)  // output without a reader is dropped; the command continues
     Store.ownProcess()
     main(HostOptions.spelledOut(Array(CommandLine.arguments.dropFirst())))
   }
 
   static let configuration = CommandConfiguration(
     commandName: "tureen",
-    abstract: "Runs Lua scripts that sync records with an org and keep them offline.",
+    abstract: "Sync records with servers and keep them offline, from Lua scripts and the shell.",
     discussion: """
-      The home holds stores, sessions and the sandbox org: --home, else $TUREEN_HOME, else $XDG_DATA_HOME/tureen, else \
-      ~/.local/share/tureen. $TUREEN_LOG chooses what is logged on stderr: debug, info (a line for each sync that ended), \
-      notice, warning, error, critical. $TUREEN_LOG_REQUESTS logs HTTP requests as --log-requests does; \
-      $TUREEN_LOG_REQUESTS_FILE names a file for that.
+      Stores, sessions and the sandbox org are kept in a home folder: --home, else $TUREEN_HOME, else $XDG_DATA_HOME/tureen, \
+      else ~/.local/share/tureen. $TUREEN_LOG sets the level of the log on stderr: debug, info (a line for each finished sync), \
+      notice, warning, error, critical. $TUREEN_LOG_REQUESTS logs HTTP requests as --log-requests does, to the file named by \
+      $TUREEN_LOG_REQUESTS_FILE if it is set.
       """,
     version: Tureen.version,
     subcommands: [
@@ -55,7 +55,7 @@ extension TureenCommand {
       guard !known.isEmpty, !word.hasPrefix("-"), word != "help" else { return nil }
       let names = known.compactMap { $0.configuration.commandName }
       guard let next = known.first(where: { $0.configuration.commandName == word }) else {
-        return "unknown command '\(word)'\(NearestName.hint(for: word, among: names)) (\(path) --help tells what each does)"
+        return "unknown command '\(word)'\(NearestName.hint(for: word, among: names)) (see \(path) --help)"
       }
       command = next
       path += " \(word)"
@@ -65,7 +65,7 @@ extension TureenCommand {
 }
 
 struct VersionCommand: ParsableCommand {
-  static let configuration = CommandConfiguration(commandName: "version", abstract: "Prints the version.")
+  static let configuration = CommandConfiguration(commandName: "version", abstract: "Print the version.")
 
   func run() {
     let encryption = StoreKeySource.isSupported ? ", can encrypt stores" : ""

@@ -152,7 +152,7 @@ private let rows = "/services/data/v66.0/sobjects"
   @Test(arguments: [
     ("[", "schema.json:1:2: not valid JSON: the text ends too early"),
     ("[]", "schema.json: must be an object, not array"),
-    (#"{"object":[]}"#, "schema.json: 'object' is no key here; there are objects, briefcase"),
+    (#"{"object":[]}"#, "schema.json: 'object' is not known here; known: objects, briefcase"),
     (
       #"{"objects":[{"name":"Invoice__x"}]}"#,
       "schema.json: objects[0]: 'Invoice__x' is not valid for a new object: '__c' at its end makes it a custom object"
@@ -183,7 +183,7 @@ private let rows = "/services/data/v66.0/sobjects"
     ),
     (
       #"{"objects":[{"name":"A__c","fields":[{"name":"B__c","type":"strng"}]}]}"#,
-      "schema.json: objects[0].fields[0].type: 'strng' is no field type; use one of id, reference"
+      "schema.json: objects[0].fields[0].type: 'strng' is not a known field type; use one of id, reference"
     ),
     (
       #"{"objects":[{"name":"A__c","fields":[{"name":"B","type":"int"}]}]}"#,
@@ -199,7 +199,7 @@ private let rows = "/services/data/v66.0/sobjects"
     ),
     (
       #"{"objects":[{"name":"A__c","fields":[{"name":"B__c","type":"int","default":"x"}]}]}"#,
-      "schema.json: objects[0].fields[0].default: is no value of the field"
+      "schema.json: objects[0].fields[0].default: is not a valid value of the field"
     ),
     (
       #"{"objects":[{"name":"A__c","fields":[{"name":"B__c","type":"int","formula":"1 +"}]}]}"#,
@@ -305,7 +305,7 @@ private let rows = "/services/data/v66.0/sobjects"
     ("Contact.csv", "LastName,Nope\nA,b\n", "Contact.csv:1: Contact has no field 'Nope'"),
     ("Contact.csv", "LastName,FirstName\nA,b\n\"B\nC\",d,e\n", "Contact.csv:3: 3 cells for 2 columns"),
     ("Contact.csv", "LastName,Email\nA,x\n", "Contact.csv:2: Contact: INVALID_EMAIL_ADDRESS: Email: invalid email address: x"),
-    ("Contact.csv", "LastName,Account.Name\nA,x\n", "Contact.csv:1: 'Name' is no field that Account can be found by"),
+    ("Contact.csv", "LastName,Account.Name\nA,x\n", "Contact.csv:1: 'Name' is not a field to find records of Account"),
     ("Contact.csv", "LastName\n\"A", "Contact.csv:2: a cell has no closing quotation mark"),
     ("Nope.csv", "Name\nA\n", "Nope.csv: the org has no object 'Nope'"),
     ("seed.xml", "<a/>", "seed.xml: is neither .json nor .csv"),

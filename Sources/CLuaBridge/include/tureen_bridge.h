@@ -94,7 +94,7 @@ int tureen_bridge_failed(struct lua_State *_Nonnull L);
 /* Which limit a script has reached. */
 enum { TUREEN_LIMIT_NONE = 0, TUREEN_LIMIT_MEMORY = 1, TUREEN_LIMIT_INSTRUCTIONS = 2, TUREEN_LIMIT_TIME = 3 };
 
-/* What a script may use; 0: as much as it wants. A script that reaches a limit ends, whatever it catches. */
+/* What a script may use; 0: no limit. A script that reaches a limit ends, even if it catches errors. */
 typedef struct tureen_limits {
   uint64_t memory_bytes; /* of Lua's allocator, the libraries and modules included; 256 MiB for a restricted script when 0 */
   uint64_t instructions; /* of Lua's virtual machine, counted in steps of 1,000, and what library functions do */

@@ -20,7 +20,7 @@ public enum ConflictResolution: Sendable, Equatable {
 /// The run waits for it. What it throws ends the run FAILED; the conflict stays, and nothing is lost.
 public typealias ConflictResolver = @Sendable (SyncConflict) async throws -> ConflictResolution
 
-/// Finds the resolvers that nobody registered with a manager: those of scripts.
+/// Finds resolvers that are not registered with a manager: those of scripts.
 public protocol ConflictResolverSource: Sendable {
   /// - Parameter name: What the sync's options call it.
   func resolve(_ conflict: SyncConflict, with name: String) async throws -> ConflictResolution

@@ -5,7 +5,7 @@ import SmartStore
 struct MetConflict: Sendable, Equatable {
   let soup: String
   let entryId: Int64
-  /// Nobody was told of it yet.
+  /// It has not been reported yet.
   let isNews: Bool
   /// The run has counted it among what it skipped.
   var isSkipped = false
@@ -84,7 +84,7 @@ extension RunEnvironment {
   /// - Throws: ``SyncError`` `.resolver`, naming it; what it threw when that is a ``SyncError``.
   func resolve(_ conflict: SyncConflict, _ name: String) async throws -> ConflictResolution {
     guard let resolver = resolver(name) else {
-      throw SyncError(.resolver, "resolver '\(name)': nobody registered one under that name")
+      throw SyncError(.resolver, "resolver '\(name)': no resolver is registered under that name")
     }
     let timeoutMs = configuration.customTargetTimeoutMs
     let late = SyncError(

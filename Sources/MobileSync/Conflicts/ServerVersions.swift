@@ -37,7 +37,7 @@ struct ServerVersions {
         do {
           return try await fetch(type, indices, sent + known)
         } catch let error as RestError where service.fault(of: error) == .unknownField && !known.isEmpty {
-          // Somebody kept a field of their own in clean entries.
+          // A script kept a field of its own in clean entries.
           refused.note(error, known.map { ($0, type) })
         }
       }

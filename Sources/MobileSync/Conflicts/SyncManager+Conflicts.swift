@@ -3,7 +3,7 @@ import SmartStore
 import Synchronization
 
 extension SyncManager {
-  /// Told the conflicts that a run met and nobody resolved, after they are stored and before the next update of the sync. From
+  /// Receives the unresolved conflicts of a run, after they are stored and before the next update of the sync. From
   /// the run's task; the same conflict once, until the server's version of it changes.
   public typealias ConflictListener = @Sendable ([SyncConflict]) -> Void
 

@@ -58,7 +58,7 @@ struct SyncDownRun {
   }
 
   /// Runs to the end; the state DONE is then saved and not yet reported.
-  /// - Throws: Whatever ended the run before. Pages stored by then stay stored.
+  /// - Throws: The error that ended the run early. Pages stored by then stay stored.
   mutating func perform() async throws {
     var context = try await FetchContext(environment, places: places)
     context.take(state)

@@ -7,7 +7,7 @@ import SmartStore
 struct UploadsMeanwhile {
   /// Positions on the page; these records are left out.
   private(set) var positions: Set<Int> = []
-  /// The oldest stamp of those that somebody else may have changed, ms. They have to be asked for again; the others come with the
+  /// The oldest stamp of those that others may have changed, ms. They have to be asked for again; the others come with the
   /// next run because the upload gave them a newer stamp.
   private(set) var oldestChange: Int64?
 

@@ -19,8 +19,8 @@ final class SoupTurns: Sendable {
 
   private let lines = Mutex(Lines())
 
-  /// Takes a place in the lines of some soups, in all at once: whoever is ahead in one line is ahead in every line both stand
-  /// in, so nobody waits for each other. Every ticket must be given back with ``leave(_:)``.
+  /// Takes a place in the lines of some soups, in all at once: a run ahead in one line is ahead in every line both stand
+  /// in, so there is no deadlock. Every ticket must be given back with ``leave(_:)``.
   func book(_ soups: [String]) -> Ticket {
     lines.withLock { lines in
       lines.next += 1
@@ -30,7 +30,7 @@ final class SoupTurns: Sendable {
     }
   }
 
-  /// True while somebody is ahead.
+  /// True while another run is ahead.
   func isWaiting(_ ticket: Ticket) -> Bool {
     lines.withLock { lines in ticket.soups.contains { lines.bySoup[$0]?.first?.number != ticket.number } }
   }
@@ -59,7 +59,7 @@ final class SoupTurns: Sendable {
     }
   }
 
-  /// Gives the places up; whoever comes next may go on.
+  /// Gives the places up; the next run in line may continue.
   func leave(_ ticket: Ticket) {
     let next = lines.withLock { lines in
       ticket.soups.compactMap { soup -> CheckedContinuation<Void, any Error>? in

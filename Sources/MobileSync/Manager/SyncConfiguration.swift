@@ -48,7 +48,7 @@ public struct SyncConfiguration: Sendable {
   public var resolvers: (any ConflictResolverSource)?
 
   /// How long one call of a custom target's function, or of a resolver, may take, ms. A script answers from its next `poll`;
-  /// two minutes are more than a page takes and little enough to notice that nobody polls.
+  /// two minutes are more than a page takes and little enough to notice that the script does not poll.
   public var customTargetTimeoutMs: Int64 = 120_000
 
   public var logger = Logger(label: "tureen.sync")
@@ -59,7 +59,7 @@ public struct SyncConfiguration: Sendable {
   public init() {}
 
   /// A server's clock as far as it may be relied on: one that is ahead would hide what is saved until then, so it counts no
-  /// further than our own. But a clock behind the server's own records is one that nobody set.
+  /// further than our own. But a clock behind the server's own records was never set.
   func bounded(_ serverTime: Int64, newest: Int64) -> Int64 {
     let own = now()
     return own >= newest ? min(serverTime, own) : serverTime

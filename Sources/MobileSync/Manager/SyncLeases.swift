@@ -5,7 +5,7 @@ import Synchronization
 /// Who may run a sync: leases in the store, so that two processes on one store never run one sync at once.
 ///
 /// An owner is a process, its process id namespace, and a manager in it. On one machine a dead owner is recognised at
-/// once and a living one is never robbed; anybody else's lease counts until it expires.
+/// once and a living one is never robbed; a lease of another machine counts until it expires.
 final class SyncLeases: Sendable {
   private static let living = Mutex((last: 0, serials: Set<Int>()))
 
@@ -42,7 +42,7 @@ final class SyncLeases: Sendable {
     SyncError(.runningElsewhere, "sync \(id) is still running in another process", isRetryable: true)
   }
 
-  /// True while somebody runs the sync, be it this manager.
+  /// True while the sync runs, in this manager or another.
   func isHeld(_ lease: Lease, now: Int64) -> Bool { lease.owner == owner || isHeldByOther(lease, now: now) }
 
   /// True while another process, or another manager of this one, runs the sync.

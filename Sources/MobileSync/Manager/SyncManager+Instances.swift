@@ -10,7 +10,7 @@ extension SyncManager {
 
   private static let instances = Mutex<[ObjectIdentifier: Entry]>([:])
 
-  /// The manager of a store: the same one for as long as somebody holds it and it is not shut down.
+  /// The manager of a store: the same one as long as it is referenced and not shut down.
   ///
   /// - Parameters:
   ///   - client: Used when the manager is made now.
@@ -26,7 +26,7 @@ extension SyncManager {
     if let manager = existing(key) { return manager }
     let made = try SyncManager(store: store, client: client, targets: targets, configuration: configuration)
     return instances.withLock { instances in
-      // Somebody else was quicker.
+      // Another caller was quicker.
       if let known = instances[key]?.manager, known.store === store { return known }
       instances[key] = Entry(manager: made)
       return made

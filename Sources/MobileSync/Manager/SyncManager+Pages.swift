@@ -1,6 +1,6 @@
 import SmartStore
 
-/// Lists that are read page by page, as somebody asks for them.
+/// Lists that are read page by page, on request.
 extension SyncManager {
   /// Runs a sync down again from the beginning of its list: where it stands is forgotten, stored answers are not used. Entries
   /// stay until the page that replaces them is stored.

@@ -117,7 +117,7 @@ extension SyncManager {
       let start = try store.writeBlocking(.synced) { transaction in
         var state = state
         try add(&state, in: transaction)
-        // Before anybody else can see the row.
+        // Before others can see the row.
         try reserve(state.id, control)
         reserved = state.id
         return try enter(state, in: transaction)

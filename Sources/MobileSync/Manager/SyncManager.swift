@@ -48,7 +48,7 @@ public final class SyncManager: Sendable {
     }
   }
 
-  /// Prepares the store. Syncs that are RUNNING although nobody runs them become STOPPED: their process died.
+  /// Prepares the store. Syncs that are RUNNING without a living owner become STOPPED: their process died.
   /// - Parameter targets: The kinds of targets its syncs may have.
   /// - Throws: `StoreError`.
   public init(
@@ -81,7 +81,7 @@ public final class SyncManager: Sendable {
     }
   }
 
-  /// RUNNING, and nobody runs it.
+  /// RUNNING, without a living owner.
   private func isAbandoned(_ state: SyncState, now: Int64, _ snapshot: StoreSnapshot) throws -> Bool {
     guard state.status == .running, !isRunning(state.id) else { return false }
     return try snapshot.lease(SyncLeases.name(state.id)).map { !leases.isHeldByOther($0, now: now) } ?? true

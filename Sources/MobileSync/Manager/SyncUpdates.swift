@@ -1,6 +1,6 @@
 import Synchronization
 
-/// Whoever wants to hear of what runs do that somebody else started. Any thread.
+/// Listeners to runs that other callers started. Any thread.
 final class UpdateHub<News: Sendable>: Sendable {
   private struct State {
     var last = 0

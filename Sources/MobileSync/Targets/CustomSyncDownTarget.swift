@@ -2,9 +2,9 @@ import JSON
 import RecordScan
 import SmartStore
 
-/// Records that somebody else fetches: a module of a script, or a part of the program around the engine.
+/// Records that a module of a script fetches, or a part of the program around the engine.
 ///
-/// `{"type": "custom", "luaImpl": "module.name"}`, with whatever else the implementation wants to be told.
+/// `{"type": "custom", "luaImpl": "module.name"}`, with further keys for the implementation.
 struct CustomSyncDownTarget: SyncDownTarget {
   let json: JSONObject
   let fields: TargetFields

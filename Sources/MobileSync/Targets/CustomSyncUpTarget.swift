@@ -1,7 +1,7 @@
 import JSON
 import RestClient
 
-/// Uploads that somebody else sends: a module of a script, or a part of the program around the engine.
+/// Uploads that a module of a script sends, or a part of the program around the engine.
 ///
 /// `{"type": "custom", "luaImpl": "module.name"}`. What the implementation lacks is done one record a request, as the
 /// host's service does it. A function that gives an error fails its record; one that raises ends the run.

@@ -157,7 +157,7 @@ package struct UploadContext: Sendable {
     }
   }
 
-  /// The fields of an update that are sent: those changed here, so that nothing is put back which somebody else changes at this
+  /// The fields of an update that are sent: those changed here, so that nothing is put back that others change at this
   /// very moment. nil for all on the list: they are sent where nothing is compared, and where it is not known which were changed.
   package func fields(of i: Int, in batch: DirtyBatch) -> Set<String>? {
     guard mergeMode != .overwrite, let changes = changesSeen[batch.entryIds[i]], changes.version == batch.versions[i] else {

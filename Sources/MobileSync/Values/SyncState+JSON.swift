@@ -42,10 +42,10 @@ extension SyncState {
   }
 
   /// Reads a stored row. Numbers that are missing get the value of a new sync.
-  /// - Throws: ``SyncError`` `.invalidState`, naming the key: somebody else wrote the row.
+  /// - Throws: ``SyncError`` `.invalidState`, naming the key: the row was not written by the engine.
   init(_ json: JSONObject) throws(SyncError) {
     func text(_ key: String) throws(SyncError) -> String {
-      guard let value = json[key]?.stringValue else { throw SyncState.unreadable(json, "'\(key)' is no string") }
+      guard let value = json[key]?.stringValue else { throw SyncState.unreadable(json, "'\(key)' is not a string") }
       return value
     }
     guard let id = json["_soupEntryId"]?.integerValue else { throw SyncState.unreadable(json, "it has no _soupEntryId") }

@@ -186,7 +186,7 @@ public final class RestConnection: Sendable {
     for task in background.withLock({ Array($0.tasks.values) }) { await task.value }
   }
 
-  /// Runs a validation that nobody waits for; ``shutdown()`` ends it.
+  /// Runs a validation in the background; ``shutdown()`` ends it.
   func inBackground(_ work: @escaping @Sendable () async -> Void) {
     background.withLock { state in
       guard !state.isClosed else { return }

@@ -70,7 +70,7 @@ struct RecordRequests {
     }
   }
 
-  /// Between the look at the server's stamp and the update somebody may change the record: the server looks once more.
+  /// The record may change between the look at its stamp and the update, so the server compares once more.
   private func condition(_ i: Int) -> String? {
     context.date(of: i, in: batch).map(TimeStamp.httpDate)
   }

@@ -8,7 +8,7 @@ struct ListPlace: Comparable, Sendable {
 
   static func < (a: ListPlace, b: ListPlace) -> Bool { a.key != b.key ? a.key < b.key : a.id < b.id }
 
-  /// An opaque text that names it: a cursor goes on behind the row, whatever comes or goes before it.
+  /// An opaque text that names it: a cursor continues behind the row, even if rows before it come or go.
   var cursor: String {
     let text = "\(key.number) \(id) \(key.text)"
     return "Y" + text.utf8.map { String($0 >> 4, radix: 16) + String($0 & 15, radix: 16) }.joined()

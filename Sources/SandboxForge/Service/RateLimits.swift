@@ -95,7 +95,7 @@ extension RateLimits.Window {
   }
 }
 
-/// Counts wrong tokens: who tries several is refused for a while, whatever comes then.
+/// Counts wrong tokens: a client that tries several is refused for a while, with any token.
 struct WrongTokens: Sendable {
   private var times: [Int64] = []
   private var refusedUntil: Int64 = 0

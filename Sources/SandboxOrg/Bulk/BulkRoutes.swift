@@ -27,7 +27,7 @@ enum BulkRoutes {
       let job = try BulkStore(call.org.connection).find(id),
       job.operation.kind == kind
     else { throw SandboxError.notFound() }
-    // After a restart, jobs wait until somebody asks for them.
+    // After a restart, jobs wait until a client asks for them.
     if !job.state.isOver { call.org.jobs.wake(call.org) }
     return job
   }
@@ -112,7 +112,7 @@ enum BulkRoutes {
     }
     guard let field = object.field(name), field.isExternalId || field.isIdLookup else {
       throw SandboxError(
-        status: 400, code: "INVALIDJOB", message: "'\(name)' is no external id field of \(object.name)")
+        status: 400, code: "INVALIDJOB", message: "'\(name)' is not an external id field of \(object.name)")
     }
     return object
   }
@@ -264,7 +264,7 @@ enum BulkResults {
     return min(count, Tuning.bulkResultRecords)
   }
 
-  /// A locator is the number of the last record served, made unreadable so that nobody computes it.
+  /// A locator is the number of the last record served, made unreadable so that clients do not compute it.
   private static func locator(_ number: Int) -> String {
     String(Data("\(number)".utf8).base64EncodedString().prefix { $0 != "=" })
   }

@@ -4,7 +4,7 @@ import Synchronization
 final class BulkRunner: Sendable {
   private struct State {
     var task: Task<Void, Never>?
-    /// Somebody woke the runner since it looked for work last.
+    /// The runner was woken since it last looked for work.
     var isWoken = false
     var isPaused = false
     var isStopped = false
@@ -31,7 +31,7 @@ final class BulkRunner: Sendable {
     while let task = state.withLock({ $0.task }) { await task.value }
   }
 
-  /// Ends after the current slice; jobs go on when the org is opened again and somebody asks for them.
+  /// Ends after the current slice; jobs continue when the org is opened again and a client asks for them.
   func stop() async {
     state.withLock { $0.isStopped = true }
     await finish()

@@ -1,6 +1,6 @@
 import JSON
 
-/// A change of one record by somebody else than the signed-in user.
+/// A change of one record by a user other than the signed-in one.
 public enum RecordChange: Sendable, Equatable {
   case create(String, JSONObject)
   case update(String, id: String, JSONObject)

@@ -8,7 +8,7 @@ public enum CommitMoment: Sendable, Equatable {
   case seconds(Int)
 }
 
-/// Something that has happened in the org and is not visible yet: a long transaction of somebody else.
+/// Something that has happened in the org and is not visible yet: a long transaction of another client.
 struct LateCommit {
   enum Moment {
     case requests(Int)
@@ -34,7 +34,7 @@ extension Org {
     commitDue(isRequest: false)
   }
 
-  /// Commits what has waited long enough. Called before whatever looks at records; `isRequest` for a client's data call.
+  /// Commits what has waited long enough. Called before records are read; `isRequest` for a client's data call.
   func commitDue(isRequest: Bool) {
     guard !lateCommits.isEmpty else { return }
     var due: [LateCommit] = []

@@ -31,7 +31,7 @@ enum SalesforceFaultKinds {
 
   private static let writes: [FaultKind] = [
     FaultKind(
-      "lockRows", .service, "Somebody else holds rows: writing them, or children of them, is UNABLE_TO_LOCK_ROW.",
+      "lockRows", .service, "Another transaction holds rows: writing them, or children of them, is UNABLE_TO_LOCK_ROW.",
       [
         FaultParameter("ids", .texts, .null, "which rows; all when neither ids nor objects are given"),
         FaultParameter("objects", .texts, .null, "rows of which objects"),

@@ -91,7 +91,7 @@ struct FileList {
   // MARK: Parameters
 
   /// The user of the URL: `me` or an id.
-  /// - Throws: 404 for an id of nobody.
+  /// - Throws: 404 for an unknown user.
   static func user(_ call: Call) throws -> String {
     let text = call.parameter("user")
     guard text.lowercased() != "me" else { return call.userId }

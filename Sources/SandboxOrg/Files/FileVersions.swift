@@ -122,7 +122,7 @@ struct FileVersions {
 struct FileShares {
   let org: Org
 
-  /// The share of a document with somebody or something, if there is one.
+  /// The share of a document with a user or record, if there is one.
   func link(_ document: String, _ entity: String) throws -> String? {
     let found = try org.connection.firstValue(
       "SELECT Id FROM ContentDocumentLink WHERE ContentDocumentId = ? AND LinkedEntityId = ? AND IsDeleted = 0",

@@ -3,7 +3,7 @@ struct CursorTable {
   struct Cursor {
     let plan: RecordPlan
     let rows: [Int64]
-    /// Who ran the query: nobody else may read on.
+    /// The user who ran the query; others may not read on.
     let userId: String
     /// The rows of a child query below one row. They have a pool of their own, so that many of them do not push out the query
     /// they belong to.

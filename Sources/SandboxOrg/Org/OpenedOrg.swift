@@ -54,7 +54,7 @@ struct OpenedOrg {
     if isNew { try Seeder(connection: connection, schema: schema, configuration: configuration).run() }
     try RecordTypes(connection: connection).prepare(schema, now: configuration.clock.now())
     try OrgDatabase.createIndexes(connection, schema: schema)
-    // Whoever signs in is the first seeded user, under the configured name.
+    // The user who signs in is the first seeded one, under the configured name.
     try connection.run(
       "UPDATE \"User\" SET Username = ?1, Email = ?1 WHERE Id = ?2 AND Username <> ?1",
       [.text(configuration.username), .text(Users.caller)])

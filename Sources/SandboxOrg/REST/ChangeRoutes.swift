@@ -96,7 +96,7 @@ enum ChangeRoutes {
     }
     let plain = String(text.map { $0 == " " ? "+" : $0 })
     guard let value = Timestamp.milliseconds(parsing: plain) ?? Timestamp.milliseconds(parsing: plain + "Z") else {
-      throw refused("the parameter '\(name)' is no date and time: \(text)")
+      throw refused("the parameter '\(name)' is not a date and time: \(text)")
     }
     return value / 60_000 * 60
   }

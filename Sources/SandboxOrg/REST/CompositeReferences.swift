@@ -79,7 +79,7 @@ struct CompositeReferences {
     }
   }
 
-  /// Answers are read when somebody refers to them, once.
+  /// Answers are parsed at the first reference to them.
   private mutating func root(_ id: String) -> JSONValue? {
     switch answers[id] {
     case .value(let value)?: return value

@@ -1,6 +1,6 @@
 import JSON
 
-/// Who somebody is, as feeds and file lists show it.
+/// A user, as feeds and file lists show one.
 enum ConnectRoutes {
   static func add(to table: inout RouteTable<SalesforceService.Endpoint>) {
     table.data("GET", "/chatter/users/:user") { call in .json(200, try card(of: try FileList.user(call), call)) }
@@ -20,7 +20,7 @@ enum ConnectRoutes {
       "firstName": fields["FirstName"] ?? nil, "lastName": fields["LastName"] ?? nil, "username": fields["Username"] ?? nil,
       "email": fields["Email"] ?? nil, "title": fields["Title"] ?? nil, "isActive": fields["IsActive"] ?? nil,
       "type": "User", "userType": "Internal", "url": .string("\(call.dataRoot)/chatter/users/\(id)"),
-      // Nobody here has a picture.
+      // Users of the sandbox have no pictures.
       "photo": ["photoVersionId": nil, "url": nil, "largePhotoUrl": nil, "smallPhotoUrl": nil],
     ]
     return .object(card)

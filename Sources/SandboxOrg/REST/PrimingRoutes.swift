@@ -24,7 +24,7 @@ enum PrimingRoutes {
   private static func moment(_ text: String) throws(SandboxError) -> Int64 {
     let plain = String(text.map { $0 == " " ? "+" : $0 })
     guard let value = Timestamp.milliseconds(parsing: plain) else {
-      throw refused("changedAfterTimestamp is no date and time: \(text)")
+      throw refused("changedAfterTimestamp is not a date and time: \(text)")
     }
     return value
   }

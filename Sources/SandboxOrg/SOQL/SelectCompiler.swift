@@ -59,7 +59,7 @@ struct SelectCompiler {
     case .TOLABEL where !field.type.isText:
       throw .invalidField("field \(field.name) does not support toLabel", at: position)
     case .CONVERTCURRENCY where field.type != .currency:
-      throw .invalidField("field \(field.name) is no currency field: convertCurrency does not apply", at: position)
+      throw .invalidField("field \(field.name) is not a currency field: convertCurrency does not apply", at: position)
     default: return
     }
   }

@@ -2,7 +2,7 @@ import Database
 
 /// The full-text index of one object: an FTS5 table over its text columns, filled by triggers.
 ///
-/// It is made when the object is searched for the first time, all rows at once: an org that nobody searches pays nothing for it,
+/// It is made when the object is searched for the first time, all rows at once: an org without searches pays nothing for it,
 /// and seeding a large one stays fast. From then on each write keeps it in step, inside the write's own transaction. On the
 /// org's queue.
 struct SearchIndex {

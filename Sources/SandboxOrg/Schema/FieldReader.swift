@@ -98,7 +98,9 @@ struct FieldReader {
     field.childRelationshipName = try node.optional("children")?.string()
     for name in [relationship, try node.optional("children")].compactMap({ $0 }) {
       let text = try name.string()
-      guard ObjectReader.isName(text) else { throw name.mistake("'\(text)' is no relationship name; custom ones end in '__r'") }
+      guard ObjectReader.isName(text) else {
+        throw name.mistake("'\(text)' cannot name a relationship; custom ones end in '__r'")
+      }
     }
     field.onParentDelete = try node.optional("onDelete")?.word(ParentDeleteRule.self, "rule") ?? .setNull
     if try node.flag("required"), field.onParentDelete == .setNull {
@@ -152,7 +154,7 @@ struct FieldReader {
     let text = try format.string()
     let digits = text.drop { $0 != "{" }.dropFirst().prefix { $0 != "}" }
     guard text.contains("{"), text.contains("}"), digits.allSatisfy({ $0 == "0" }), text.count <= 30 else {
-      throw format.mistake("'\(text)' is no number format; write zeros in braces, such as 'INV-{0000}'")
+      throw format.mistake("'\(text)' is not a number format; write zeros in braces, such as 'INV-{0000}'")
     }
     return .autoNumber(start: try start?.integer(0...1_000_000_000) ?? 1, format: text)
   }
@@ -165,7 +167,7 @@ struct FieldReader {
     do throws(SandboxError) {
       _ = try FieldCoercion(object: object, field: field).value(given.value)
     } catch {
-      throw given.mistake("is no value of the field: \(error.message)")
+      throw given.mistake("is not a valid value of the field: \(error.message)")
     }
     field.defaultValue = given.value
   }

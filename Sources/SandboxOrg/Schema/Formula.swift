@@ -83,7 +83,7 @@ struct Formula {
   private mutating func operand() throws(FormulaError) -> String {
     switch token {
     case .number(let digits):
-      guard let value = Double(digits), value.isFinite else { throw failure("'\(digits)' is no number") }
+      guard let value = Double(digits), value.isFinite else { throw failure("'\(digits)' is not a number") }
       index += 1
       return digits
     case .text(let text):

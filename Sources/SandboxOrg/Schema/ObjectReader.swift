@@ -145,7 +145,7 @@ struct ObjectReader {
     }
     let text = try given.string()
     guard text.utf8.count == 3, text.allSatisfy({ $0.isASCII && ($0.isLetter || $0.isNumber) }) else {
-      throw given.mistake("'\(text)' is no id prefix: three letters or digits")
+      throw given.mistake("'\(text)' is not an id prefix; it needs three letters or digits")
     }
     guard !usedPrefixes.contains(text) else { throw given.mistake("'\(text)' is taken by another object; choose another one") }
     return text

@@ -1,6 +1,6 @@
 import JSON
 
-/// A file that adds objects, fields, rules and briefcase rules to an org. README has an example.
+/// A file that adds objects, fields, rules and briefcase rules to an org; bridge-spec/guide/sandbox.md has an example.
 ///
 /// Every mistake is a ``SandboxError`` `INVALID_SCHEMA_FILE` that names the file, the place inside and what to do.
 struct SchemaFile {

@@ -1,7 +1,7 @@
 import JSON
 
 /// A value of a schema file with the way to it, for messages such as
-/// `schema.json: objects[0].fields[2].type: 'strng' is no field type`.
+/// `schema.json: objects[0].fields[2].type: 'strng' is not a known field type`.
 struct SchemaNode {
   let file: String
   let path: String
@@ -18,7 +18,7 @@ struct SchemaNode {
   func allow(_ keys: [String]) throws(SandboxError) {
     guard let object = value.objectValue else { throw mistake("must be an object, not \(value.kindName)") }
     for key in object.keys where !keys.contains(key) {
-      throw mistake("'\(key)' is no key here; there are \(keys.joined(separator: ", "))")
+      throw mistake("'\(key)' is not known here; known: \(keys.joined(separator: ", "))")
     }
   }
 
@@ -65,7 +65,7 @@ struct SchemaNode {
   where T.RawValue == String {
     let text = try string()
     guard let found = T(rawValue: text) else {
-      throw mistake("'\(text)' is no \(what); use one of \(T.allCases.map(\.rawValue).joined(separator: ", "))")
+      throw mistake("'\(text)' is not a known \(what); use one of \(T.allCases.map(\.rawValue).joined(separator: ", "))")
     }
     return found
   }

@@ -40,7 +40,7 @@ struct CSVSeed {
         throw reader.failure("\(object.name) has no relationship '\(parts[0])'", line: 1)
       }
       let isKey = reference.referenceTo.contains { schema.object($0)?.field(parts[1])?.isIdLookup == true }
-      guard isKey else { throw reader.failure("'\(parts[1])' is no field that \(parts[0]) can be found by", line: 1) }
+      guard isKey else { throw reader.failure("'\(parts[1])' is not a field to find records of \(parts[0])", line: 1) }
       return Column(name: parts[0], key: parts[1])
     }
     guard let field = object.field(name) else { throw reader.failure("\(object.name) has no field '\(name)'", line: 1) }

@@ -28,7 +28,7 @@ public struct SandboxConfiguration: Sendable {
   public var databasePath: String?
   /// `127.0.0.1`, `::1` or `localhost`; any other address only with `allowsRemote` as well.
   public var host = "127.0.0.1"
-  /// Whoever reaches the port may then try to sign in.
+  /// Every client that reaches the port may then try to sign in.
   public var allowsRemote = false
   /// 0 lets the system choose.
   public var port = 0

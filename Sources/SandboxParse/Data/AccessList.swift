@@ -13,7 +13,7 @@ struct AccessList: Sendable, Equatable {
     }
   }
 
-  /// Nobody but the master key.
+  /// The master key only.
   init() {}
 
   mutating func grant(_ subject: String, read: Bool, write: Bool) {

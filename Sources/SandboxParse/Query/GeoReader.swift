@@ -7,7 +7,7 @@ struct GeoReader {
   let given: JSONObject
 
   /// - Returns: nil for a limit, which belongs to the point beside it.
-  /// - Throws: ``ParseError`` 107 for a bad value, and for a constraint that nobody knows.
+  /// - Throws: ``ParseError`` 107 for a bad value or an unknown constraint.
   func test(_ name: String, _ value: JSONValue) throws(ParseError) -> Test? {
     switch name {
     case "$nearSphere":

@@ -1,6 +1,6 @@
 import JSON
 
-/// Puts objects in the place of pointers, and leaves out the columns that nobody asked for.
+/// Puts objects in the place of pointers, and leaves out columns that were not asked for.
 struct Inclusion {
   private let state: ParseState
   private let call: ParseCall

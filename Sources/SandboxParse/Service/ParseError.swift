@@ -8,7 +8,7 @@ struct ParseError: Error, Equatable {
     case coded(Int)
     /// `{"error":"..."}`: raised before or beside Parse's own errors.
     case plain(status: Int)
-    /// An exception nobody expected: 500 `{"code":1,"message":"Internal server error."}`, in a batch `{"error":"..."}`.
+    /// An unexpected exception: 500 `{"code":1,"message":"Internal server error."}`, in a batch `{"error":"..."}`.
     case unexpected
   }
 

@@ -93,7 +93,7 @@ package enum ContentCoding {
         return request
       } catch {
         guard error == .tooLarge else {
-          throw SandboxError(status: 400, code: "BAD_REQUEST", message: "the request body is no complete gzip data")
+          throw SandboxError(status: 400, code: "BAD_REQUEST", message: "the request body is not complete gzip data")
         }
         throw SandboxError(
           status: 413, code: "REQUEST_ENTITY_TOO_LARGE",

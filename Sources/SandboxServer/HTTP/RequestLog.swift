@@ -57,7 +57,7 @@ public struct LoggedRequest: Sendable, Equatable {
   /// `GET /services/data 200`, and the faults: `GET /services/data 0 dropBeforeResponse`.
   public var summary: String { (["\(method) \(path) \(status)"] + faults).joined(separator: " ") }
 
-  /// Everything but the body, which may hold what nobody should read.
+  /// Everything but the body, which may hold secrets.
   public var json: JSONObject {
     let milliseconds = Double(duration.components.seconds) * 1_000 + Double(duration.components.attoseconds) / 1e15
     return [

@@ -106,7 +106,7 @@ final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
     case HTTPParserError.headerOverflow:
       refuse(.headersTooLarge, context)
     case is HTTPParserError:
-      refuse(ServerRefusal(status: 400, code: "BAD_REQUEST", message: "the request is no valid HTTP/1.1"), context)
+      refuse(ServerRefusal(status: 400, code: "BAD_REQUEST", message: "the request is not valid HTTP/1.1"), context)
     default:
       context.fireErrorCaught(error)
       context.close(promise: nil)

@@ -7,7 +7,7 @@ import Logging
 import NIOCore
 import Synchronization
 
-/// How a pretend server listens, whatever it pretends to be.
+/// How a pretend server listens, of any kind.
 package struct HTTPServerConfiguration: Sendable {
   /// `127.0.0.1`, `::1` or `localhost`; any other address only with `allowsRemote` as well.
   package var host = "127.0.0.1"
@@ -38,7 +38,7 @@ package struct PreparedHTTPServer: Sendable {
       throw SandboxError(
         status: 0, code: "NOT_LOOPBACK",
         message: "the sandbox listens on loopback addresses only, unless remote ones are allowed in so many words; "
-          + "'\(configuration.host)' is no loopback address")
+          + "'\(configuration.host)' is not a loopback address")
     }
     self.configuration = configuration
     self.clock = OrgClock(clock)
@@ -156,7 +156,7 @@ package final class HTTPServer: Sendable {
 
   /// Lets the control interface answer.
   /// - Parameters:
-  ///   - actions: What there is, for whoever asks for something else.
+  ///   - actions: The known actions, for the message about an unknown one.
   ///   - handler: Called on a thread that may block; nil for an action that it has not.
   package func serveControl(
     _ actions: [String], _ handler: @escaping @Sendable (_ action: String, _ arguments: JSONObject) throws -> JSONValue?

@@ -19,7 +19,7 @@ struct LongOperation: Equatable {
   }
 
   /// The process that began it does not run on. Of a process of another boot this is only likely, which does no harm: the
-  /// change is one transaction, and whoever comes second finds it done.
+  /// change is one transaction, and the second process finds it done.
   var mayBeResumed: Bool {
     switch process.liveness() {
     case .running: false
@@ -48,7 +48,7 @@ struct LongOperation: Equatable {
     self.process = process
   }
 
-  /// Nil for details that nobody here wrote.
+  /// Nil for details that this program did not write.
   init?(id: Int64, details: String) {
     guard let json = try? JSONValue(parsing: details), let soup = json["soupName"]?.stringValue,
       let table = json["soupTableName"]?.stringValue, let list = json["newIndexSpecs"],

@@ -27,7 +27,7 @@ extension Store {
       try afterStep(.starting)
       try writeBlocking(.synced) { try $0.perform(operation, afterStep) }
     } catch {
-      // The soup is the old one, and the caller hears of it: nobody is to finish this later. When not even that can be written,
+      // The soup is the old one, and the caller hears of it: it is not to be finished later. When not even that can be written,
       // on a full disk, the next process to open the store finishes it after all.
       try? writeBlocking(.synced) { try $0.forget(operation) }
       throw error

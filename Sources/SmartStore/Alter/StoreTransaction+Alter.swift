@@ -14,7 +14,7 @@ package enum AlterStep: String, CaseIterable, Sendable {
 extension StoreTransaction {
   /// Rebuilds a soup with other index specs; see ``Store/alterSoup(_:indexSpecs:reIndexData:)``.
   ///
-  /// All of it belongs to this one transaction, so nobody ever sees a step of it.
+  /// All of it belongs to this one transaction, so no reader sees a step of it.
   /// - Parameter afterStep: Called behind each step, for tests.
   package func alterSoup(
     _ name: String, indexSpecs specs: [IndexSpec], reIndexData: Bool, afterStep: (AlterStep) throws -> Void = { _ in }

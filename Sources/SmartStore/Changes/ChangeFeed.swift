@@ -2,7 +2,7 @@ import Database
 import Dispatch
 import Support
 
-/// Tells observers what transactions changed. It exists while somebody listens; touched on the writer's queue only.
+/// Tells observers what transactions changed. It exists while there are observers; touched on the writer's queue only.
 ///
 /// SQLite itself says which rows change, so that nothing that writes entries has to: see ``RowObserver``. What SQLite does not
 /// tell of, the transaction does with ``noteAll(_:)``.
@@ -15,7 +15,7 @@ final class ChangeFeed {
 
   private let connection: Connection
   private var inboxes: [ChangeInbox] = []
-  /// The soups of the current transaction that somebody watches, by number.
+  /// The observed soups of the current transaction, by number.
   private var watched: [Int64: Watched] = [:]
   /// While true, rows that change are no change of entries: only their index columns move, or their table.
   var isPaused = false
@@ -41,7 +41,7 @@ final class ChangeFeed {
 
   func add(_ inbox: ChangeInbox) { inboxes.append(inbox) }
 
-  /// Forgets observers that have ended. - Returns: False when nobody is left.
+  /// Forgets observers that have ended. - Returns: False when none are left.
   func prune() -> Bool {
     inboxes.removeAll { $0.isEnded }
     return !inboxes.isEmpty

@@ -1,7 +1,7 @@
 import JSON
 import Synchronization
 
-/// Somebody who wants to hear of the changes of some soups; ends when it is cancelled, let go of, or the store closes.
+/// An observer of the changes of some soups; ends when it is cancelled, let go of, or the store closes.
 ///
 /// Changes wait here, merged, until they are taken: a slow listener costs at most a bounded list of ids for each soup.
 public final class ChangeObserver: Sendable {

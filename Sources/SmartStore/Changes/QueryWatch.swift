@@ -2,7 +2,7 @@ import Database
 import Dispatch
 import Synchronization
 
-/// Stands between the change feed and somebody who watches a smart query: lets changes through when they changed its result.
+/// Stands between the change feed and the observer of a smart query: lets changes through when they changed its result.
 ///
 /// Commits to the query's soups come in; a reader then runs the query and compares a hash of its rows with the last one. What
 /// is committed meanwhile is merged and looked at once. A result too large or too long in the making counts as changed.

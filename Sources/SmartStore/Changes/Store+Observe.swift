@@ -2,7 +2,7 @@ import Database
 import JSON
 import Synchronization
 
-/// Hearing of committed changes. Costs one comparison a transaction while nobody listens.
+/// Hearing of committed changes. Costs one comparison a transaction without observers.
 extension Store {
   /// Watches the entries of soups.
   ///
@@ -48,7 +48,7 @@ extension Store {
     return observer
   }
 
-  /// The changes of soups as they are committed; those that come while nobody waits for the next element are merged.
+  /// The changes of soups as they are committed; those that come before the next element is asked for are merged.
   /// - Throws: ``StoreError`` `.noSuchSoup`, `.storeClosed`.
   public func changes(ofSoups soupNames: [String]) throws -> some AsyncSequence<[StoreChange], Never> {
     let (signals, continuation) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))

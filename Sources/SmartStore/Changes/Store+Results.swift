@@ -1,8 +1,8 @@
 import JSON
 
 extension Store {
-  /// The rows of a smart query: as they are now, and again after each change of its soups. Changes that come while nobody waits
-  /// for the next element are one.
+  /// The rows of a smart query: as they are now, and again after each change of its soups. Changes that come
+  /// before the next element is asked for are merged.
   ///
   /// - Parameter pageSize: The most rows an element has.
   /// - Returns: A sequence that ends when the store closes, and throws what the query throws.

@@ -42,7 +42,7 @@ struct EntryChanges {
     kinds[id] =
       switch (kinds[id], kind) {
       case (.created?, .updated): .created
-      // Whoever listens never heard of it.
+      // The listener was never told of it.
       case (.created?, .removed): nil
       case (.removed?, .created): .updated
       default: kind

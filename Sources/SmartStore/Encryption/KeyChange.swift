@@ -33,7 +33,7 @@ package struct KeyChange {
 
   /// Blocks while it reads and writes the whole store. A file that has the new key already is left alone, so that an
   /// interrupted change of several stores can be run again.
-  /// - Throws: ``StoreError`` `.storeInUse` while anybody has the store open, `.encryptionUnavailable`, `.keyRequired`,
+  /// - Throws: ``StoreError`` `.storeInUse` while the store is open anywhere, `.encryptionUnavailable`, `.keyRequired`,
   ///   `.wrongKey`, `.notADatabase`, `.newerSchema`, `.cannotOpenStore`, `.sqlite` such as for a full disk. The store is then as
   ///   it was.
   package func run() throws -> Outcome {
@@ -59,7 +59,7 @@ package struct KeyChange {
 
   private var inUse: StoreError {
     StoreError(
-      .storeInUse, "\(path) is open in this process or another: its key changes when nobody has it open; it was left as it is")
+      .storeInUse, "\(path) is open in this process or another: close it there first; it was left as it is")
   }
 
   private func changeAlone() throws -> Outcome {

@@ -26,7 +26,7 @@ extension Soup {
     Soup.triggerKinds.map { "DROP TRIGGER IF EXISTS \(triggerName($0))" } + ["DROP TABLE IF EXISTS \(fullTextTable)"]
   }
 
-  /// Keep the copy in step within each statement, whoever writes; an update that leaves the text alone costs nothing.
+  /// Keep the copy in step within each statement of any writer; an update that leaves the text alone costs nothing.
   var createFullTextTriggers: [String] {
     let columns = fullTextColumns
     let add =

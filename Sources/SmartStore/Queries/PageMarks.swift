@@ -2,7 +2,7 @@ import Database
 
 /// Rows of a result whose number is known, so that a page near one need not be counted up to from the beginning.
 ///
-/// They hold for as long as nobody commits anything to the file: a page is always the one that counting would find in the data
+/// They hold until the next commit to the file: a page is always the one that counting would find in the data
 /// as they are. A value: the rules are here, what they lead to is read elsewhere.
 struct PageMarks: Sendable {
   /// What a reading connection saw: two views that are equal saw the same data.

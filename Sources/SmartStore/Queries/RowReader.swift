@@ -90,7 +90,7 @@ extension RowReader {
   /// Reads a page of at most `limit` rows.
   /// - Parameters:
   ///   - start: The first row's number, counted from 0.
-  ///   - marks: Rows whose number is known; those around the page are added. Nil when nobody will ask for another page.
+  ///   - marks: Rows whose number is known; those around the page are added. Nil when no other page will be asked for.
   func page(from start: Int, limit: Int, as form: PageForm, marks: inout PageMarks?) throws -> QueryPage {
     var span = Span(skipping: start, limit: limit)
     switch marks?.way(to: start) {

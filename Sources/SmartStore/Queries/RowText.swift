@@ -7,9 +7,9 @@ package struct QueryPage: Sendable {
   /// The array of entries, or of rows as arrays, behind the page's head.
   package var text: [UInt8]
   package var rows: Int
-  /// No row follows; true as well when nobody looked.
+  /// No row follows; also true if that was not looked at.
   package var isLast: Bool
-  /// Bytes of each row in `text`, for a page of entries that nobody has looked into; empty for any other.
+  /// Bytes of each row in `text`, for a page of unchecked entries; empty for any other.
   var lengths: [Int32] = []
 
   static func empty(_ form: PageForm, isLast: Bool) -> QueryPage {
@@ -25,11 +25,11 @@ struct PageForm {
     case columns
     /// The entry, which is seen to be one JSON object.
     case entry
-    /// The entry as it is stored. Whoever reads it has to see whether it is JSON.
+    /// The entry as it is stored. The reader has to check that it is JSON.
     case record
   }
 
-  /// Stands before the array: whoever adds something to a page adds it behind, where nothing has to be moved.
+  /// Stands before the array: additions to a page go behind, where nothing has to be moved.
   var head = ""
   var row: Row
   /// Bytes it may have.

@@ -30,7 +30,7 @@ extension Store {
 
   /// Reads another page of a cursor, from the data as they are now. The totals stay those of its opening.
   ///
-  /// Pages beside one that was read cost the same at any depth while nobody writes to the store, when an index has the query's
+  /// Pages beside one that was read cost the same at any depth until the next write to the store, when an index has the query's
   /// order; a far jump passes over the entries of that index, from the nearest row that is known. Smart queries count up to
   /// the page.
   /// - Parameters:

@@ -11,7 +11,7 @@ extension StoreSnapshot {
 
   /// - Parameters:
   ///   - head: Stands before the page's array.
-  ///   - asRecords: Nobody needs to look into entries: whoever reads them does.
+  ///   - asRecords: Leave entries unchecked: their reader checks them.
   ///   - marks: Rows of the result that are known by their number, for a cursor; nil for a page of its own.
   func page(
     _ index: Int, of spec: QuerySpec, soup name: String?, head: String = "", asRecords: Bool = false, marks: inout PageMarks?
@@ -59,7 +59,7 @@ extension StoreSnapshot {
     }
   }
 
-  /// A number for what this snapshot sees: the same as long as nobody commits.
+  /// A number for what this snapshot sees: the same until the next commit.
   func view() throws -> PageMarks.View {
     guard case .integer(let version)? = try connection.firstValue("PRAGMA data_version") else {
       return PageMarks.View(reader: state.number, version: -1)

@@ -1,7 +1,7 @@
 import Database
 
 /// What one connection remembers between transactions: soups, compiled smart SQL, writers with their statements.
-/// Belongs to whoever owns the connection at the moment.
+/// Belongs to the current owner of the connection.
 final class ConnectionState {
   /// Tells the connections of a store apart; the writer is 0.
   let number: Int
@@ -15,7 +15,7 @@ final class ConnectionState {
   /// The ids of the loads that go on without indexes, by soup. Outlives what a rolled-back transaction forgets: a page that comes
   /// again is then taken for a repetition, which is looked at and found to be none.
   var loads: [String: LoadKeys] = [:]
-  /// Who wants to hear of changes; nil while nobody does, and always on a connection that reads.
+  /// The observers of changes; nil without any, and always on a connection that reads.
   var feed: ChangeFeed?
 
   /// Of the store, all its connections together.

@@ -6,7 +6,7 @@ import Synchronization
 ///
 /// Smart queries, which may run for ever, leave one of them to everything else.
 final class ReaderPool: Sendable {
-  /// Whoever has taken it from the pool owns it alone.
+  /// A connection taken from the pool has one owner.
   private final class Reader: @unchecked Sendable {
     let connection: Connection
     let state: ConnectionState

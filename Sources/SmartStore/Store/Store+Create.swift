@@ -1,8 +1,8 @@
 import Database
 import Support
 
-/// Making the file of a new store: whole or not at all, so that a store's file is never empty and never half made, whoever is
-/// killed and however many make it at the same time.
+/// Making the file of a new store: whole or not at all, so that a store's file is never empty and never half made, even if
+/// processes are killed or several make it at the same time.
 extension Store {
   /// Makes the file when there is none. It is built under another name and then given its own; of several at once the first wins.
   /// - Throws: ``StoreError`` `.notADatabase` when only the write-ahead log of a store is there, `.cannotOpenStore`;

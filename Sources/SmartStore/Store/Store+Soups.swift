@@ -67,7 +67,7 @@ extension Store {
 
   /// Removes the entries on the first page of a query: at most its `pageSize`, in its order.
   ///
-  /// A smart query runs twice: first beside the writer, so that one without an end keeps nobody from writing.
+  /// A smart query runs twice: first beside the writer, so that an endless one does not block writes.
   /// - Parameter cancellation: Ends the query; then nothing is removed.
   public func removeEntries(
     matching spec: QuerySpec, from soup: String, cancellation: QueryCancellation = QueryCancellation()

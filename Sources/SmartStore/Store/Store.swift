@@ -169,7 +169,7 @@ public final class Store: @unchecked Sendable {
 
   /// Reads on one snapshot and waits for it. Not for the cooperative thread pool.
   /// - Parameters:
-  ///   - reader: The connection that is wanted, by its number, if nobody is using it.
+  ///   - reader: The connection that is wanted, by its number, if it is free.
   ///   - query: Ends the read; one that has none goes on to its end.
   ///   - isSmart: It runs smart SQL, which may take any time.
   package func readBlocking<T>(
@@ -241,7 +241,7 @@ public final class Store: @unchecked Sendable {
         feed =
           try writerState.feed
           ?? ChangeFeed(connection: writer, queue: queue) { [weak self] in
-            // A file that is locked or damaged right now is looked at again; whoever uses it hears of that.
+            // A file that is locked or damaged right now is looked at again; its users get the error.
             try? self?.writerState.feed?.lookForOthers()
           }
       } catch {

@@ -28,7 +28,7 @@ package final class StoreTransaction: StoreSnapshot {
         _ = try connection.firstValue("SELECT json_insert('{}', '$.\(spec.path)', 1)")
         guard spec.hasGoodSubscripts else { throw DatabaseError(code: 1, message: "a subscript is [n], [#] or [#-n]") }
       } catch let error as DatabaseError {
-        throw StoreError(.invalidIndexSpec, "path '\(spec.path)' of soup \(soup) is no path for json1: \(error.message)")
+        throw StoreError(.invalidIndexSpec, "path '\(spec.path)' of soup \(soup) is not a valid json1 path: \(error.message)")
       }
     }
   }

@@ -9,7 +9,7 @@ extension StoreSnapshot {
     if case .text(let id)? = found { return id } else { return nil }
   }
 
-  /// The ids stand among the leases, as the owners of ones that nobody takes.
+  /// The ids stand among the leases, as the owners of leases that are never acquired.
   fileprivate static func assignedName(_ localId: String, _ soup: Int64) -> String { "id of \(soup) \(localId)" }
 }
 

@@ -7,12 +7,12 @@ package enum ClaimOutcome: Sendable, Equatable {
   case changed
   /// A run that is still alive is sending it.
   case held
-  /// It was sent as a create, by a run that is over, and nobody knows yet what became of it.
+  /// It was sent as a create, by a run that is over; what became of it is not known yet.
   case unsettled
 }
 
 extension StoreTransaction {
-  /// Takes entries for sending: those whose rows are still what was read, and that nobody else is sending. What was taken is
+  /// Takes entries for sending: those whose rows are still what was read, and that no other run is sending. What was taken is
   /// written down by the same transaction.
   ///
   /// - Parameter isLive: Whether the run that wrote an upload down still goes on. An update or a delete of one that is over can

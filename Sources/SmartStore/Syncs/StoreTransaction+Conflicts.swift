@@ -2,7 +2,7 @@ import Database
 
 /// An entry with local changes that the server changed too, and what the server has.
 ///
-/// What the entry was before and what it is now stand elsewhere in the store, and are read when somebody asks.
+/// What the entry was before and what it is now stand elsewhere in the store, and are read on request.
 package struct ConflictRecord: Sendable, Equatable {
   /// What is known of the server's side.
   package enum Server: Sendable, Equatable {

@@ -14,13 +14,13 @@ extension StoreSnapshot {
       """, [.integer(soup.number)])
   }
 
-  /// Rises with every upload that is written back, in whatever soup and process.
+  /// Rises with every upload that is written back, in any soup and process.
   package func uploadMark() throws -> Int64 {
     let found = try connection.firstValue("SELECT fence FROM leases WHERE name = ?", [.text(Self.uploadMarkName)])
     if case .integer(let mark)? = found { return mark } else { return 0 }
   }
 
-  /// The counter stands among the leases, as the fence of one that nobody takes.
+  /// The counter stands among the leases, as the fence of one that is never acquired.
   fileprivate static let uploadMarkName = "uploads written back"
 
   /// Entries whose uploads were written back after a mark, by their external id; also those that were edited since, and those

@@ -1,6 +1,6 @@
 import Database
 
-/// The right of one owner, in whatever process, to do something alone until a time.
+/// The right of one owner, in any process, to do something alone until a time.
 package struct Lease: Sendable, Equatable {
   package let name: String
   package let owner: String
@@ -41,13 +41,13 @@ extension StoreTransaction {
     return try put(Lease(name: lease.name, owner: lease.owner, fence: lease.fence, expiresAt: now + duration))
   }
 
-  /// Gives a lease back; nothing happens when it was lost already. The fence stays for whoever comes next.
+  /// Gives a lease back; nothing happens when it was lost already. The fence stays for the next owner.
   package func releaseLease(_ lease: Lease) throws {
     guard let held = try self.lease(lease.name), held.fence == lease.fence, held.owner == lease.owner else { return }
     _ = try put(Lease(name: lease.name, owner: "", fence: lease.fence, expiresAt: 0))
   }
 
-  /// - Throws: ``StoreError`` `.leaseLost` unless the lease is still this owner's. An expired one that nobody took still is.
+  /// - Throws: ``StoreError`` `.leaseLost` unless the lease is still this owner's. An expired lease without a new owner still is.
   package func verify(_ lease: Lease) throws {
     guard let held = try self.lease(lease.name), held.fence == lease.fence, held.owner == lease.owner else {
       throw StoreError(.leaseLost, "another process has taken over '\(lease.name)'")

@@ -27,7 +27,7 @@ extension StoreTransaction {
 }
 
 extension StoreSnapshot {
-  /// Entries without local changes that nobody but the sync up that made their records owns, ascending.
+  /// Entries without local changes whose only owner is the sync up that made their records, ascending.
   package func ownedByMakers(in name: String) throws -> [Int64] {
     let soup = try self.soup(name)
     return try ids(

@@ -46,7 +46,7 @@ extension StoreTransaction {
 
   private func enterOrLeaveLoading(_ soup: Soup, idPath: String, expectedTotal: Int?) throws {
     if soup.loading != nil {
-      // A load goes on without indexes only in the process that began it, by the path it began with, and while nobody asks.
+      // A load goes on without indexes only in the process that began it, by the path it began with, and while no query runs.
       if state.wantedIndexes.remove(soup) || soup.loading != LoadMark(idPath: idPath, process: .current) {
         try finishLoading(soup: soup.name)
       }

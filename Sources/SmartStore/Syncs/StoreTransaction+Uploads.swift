@@ -13,7 +13,7 @@ package struct UploadRecord: Sendable, Equatable {
   package var sentAt: Int64
   /// How far the server's clock was ahead of this machine's then, ms; nil when no answer had told yet.
   package var clockOffset: Int64?
-  /// A create without an answer is not sent again before, ms by the clock of `sentAt`; nil while nobody knows that the answer
+  /// A create without an answer is not sent again before, ms by the clock of `sentAt`; nil until it is known that the answer
   /// is lost.
   package var resendAt: Int64?
   /// Whether the server has it could not be found out.

@@ -149,7 +149,7 @@ import Testing
     try bench.edit(id, ["Description": "mine"])
     try bench.change(id, ["Description": "theirs"])
     let unknown = try await bench.up(SyncBench.merge(resolver: "nobody"))
-    #expect(unknown.status == .failed && unknown.error == "resolver 'nobody': nobody registered one under that name")
+    #expect(unknown.status == .failed && unknown.error == "resolver 'nobody': no resolver is registered under that name")
     bench.manager.registerResolver("silent") { _ in
       try await Task.sleep(for: .seconds(3600))
       return .local

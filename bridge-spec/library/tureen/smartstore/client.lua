@@ -205,7 +205,7 @@ function client.buildAllQuerySpec(path, order, pageSize, selectPaths) end
 ---@return tureen.QuerySpec
 function client.buildExactQuerySpec(path, matchKey, pageSize, order, orderPath, selectPaths) end
 
---- Builds a query for entries between two values, both included; a missing value is no bound.
+--- Builds a query for entries between two values, both included; a missing value means no bound.
 ---@param path string?
 ---@param beginKey any
 ---@param endKey any
