@@ -5,14 +5,14 @@ import Tureen
 
 struct RestCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "rest", abstract: "Helps to write targets for JSON collections over HTTP.",
+    commandName: "rest", abstract: "Help write targets for JSON collections over HTTP.",
     subcommands: [RestTryCommand.self])
 }
 
 struct RestTryCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "try",
-    abstract: "Makes the first request of a target and says what it found.",
+    abstract: "Make the first request of a target and say what it found.",
     discussion: """
       FILE holds a target of the type rest: alone, with its connection in connections.json beside the file, or as in \
       scripts/connections, with the connection in the same file. The report says where the items are, their ids and dates, \
@@ -30,10 +30,10 @@ struct RestTryCommand: ParsableCommand {
   @Option(help: "The connection of this name in connections.json, in place of the file's own.")
   var connection: String?
 
-  @Flag(help: "Creates one record at the server, changes it and deletes it.")
+  @Flag(help: "Create one record at the server, change it and delete it.")
   var write = false
 
-  @Flag(help: "Logs the HTTP requests on stderr. Secrets are masked.")
+  @Flag(help: "Log the HTTP requests on stderr. Secrets are masked.")
   var logRequests = false
 
   @Argument(help: "The file with the target.")

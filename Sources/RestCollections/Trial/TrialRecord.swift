@@ -74,7 +74,7 @@ package struct TrialRecord: Sendable {
     switch field.source {
     case .path(let path):
       guard let names = path.memberNames else {
-        throw Problem(description: "'\(path.text)' is no member that can be filled: try the upload from a script")
+        throw Problem(description: "'\(path.text)' is not a member that can be filled: try the upload from a script")
       }
       return names
     case .function(let name):
