@@ -164,3 +164,106 @@ class ServiceCase(unittest.TestCase):
         for id, row in rows.items():
             self.assertFalse(row.get("__local__", False), row)
             self.assertEqual({member: row.get(member) for member in members}, {member: truth[id].get(member) for member in members})
+
+
+class TwoWayTests:
+    """What holds for every service that is synced both ways; beside ``ServiceCase``, with these members of the subclass:
+
+    `target`; `ids` of the 150 records there are, titled; `create(title)`, `change(id, **fields)`, `delete(id)` and `truth()` at
+    the service itself; `assert_in_step(rows)`; `NEW`, a record made here, with places for a number and a title; `made(record)`,
+    whether the service holds it as made so; `EDIT`, a member and the value it gets here; `WRITES`, the methods of a create, an
+    update and a delete; `DOWN`, how a later run brings everything.
+    """
+
+    DOWN = "down()"
+
+    def script(self, body):
+        return self.run_script(self.target, body)
+
+    def edits(self, edited, deleted, member, value):
+        """Lua that changes one record here and deletes another."""
+        return f"""
+            local row = entry "{edited}"
+            row.{member}, row.__local__, row.__locally_updated__ = {json.dumps(value)}, true, true
+            local gone = entry "{deleted}"
+            gone.__local__, gone.__locally_deleted__ = true, true
+            save(row, gone)
+        """
+
+    def change_the_list(self):
+        """Ten records changed, seven deleted, five new."""
+        for id in self.ids[:10]:
+            self.change(id, title="changed there")
+        for id in self.ids[10:17]:
+            self.delete(id)
+        for i in range(5):
+            self.create(f"new {i}")
+
+    def test_changes_while_a_list_is_read_are_there_after_one_more_run(self):
+        pages = []
+
+        def meddle(method, path):
+            pages.append(path)
+            if len(pages) in (1, 2, 3):
+                at = 20 * len(pages)
+                for id in self.ids[at:at + 3]:
+                    self.delete(id)
+                self.change(self.ids[at + 4], title="changed meanwhile")
+                self.change(self.ids[149 - at], title="changed meanwhile")
+                self.create("made meanwhile")
+
+        self.way.passed = meddle
+        self.script("down()")
+        self.assertGreaterEqual(len(pages), 4)
+        self.way.passed = lambda method, path: None
+        told, rows = self.script(self.DOWN)
+        self.assertEqual(told["down"][0]["status"], "DONE")
+        self.assert_in_step(rows)
+
+    def test_edits_go_up(self):
+        edited, deleted = self.ids[3], self.ids[4]
+        before = self.truth()[edited]
+        told, rows = self.script(f"""
+            down()
+            save({self.NEW % (1, "first")}, {self.NEW % (2, "second")})
+            {self.edits(edited, deleted, "title", "edited here")}
+            up() down()
+        """)
+        self.assertEqual([(state["status"], state["succeeded"]) for state in told["up"]], [("DONE", 4)])
+        truth = self.truth()
+        self.assertEqual(sorted(record["title"] for record in truth.values() if self.made(record)), ["first", "second"])
+        self.assertEqual((truth[edited]["title"], deleted in truth), ("edited here", False))
+        member = self.EDIT[0]
+        self.assertEqual(truth[edited][member], before[member])
+        self.assert_in_step(rows)
+
+    def test_edits_on_both_sides_conflict(self):
+        id = self.ids[0]
+        self.script("down()")
+        self.change(id, title="theirs")
+        edit = f'local row = entry "{id}" row.title, row.__local__, row.__locally_updated__ = "ours", true, true save(row)'
+        told, rows = self.script(
+            edit + ' up "LEAVE_IF_CHANGED" tell("met", #await(mobilesync.getConflicts, { soupName = "rows" }))')
+        self.assertEqual((told["up"][0]["conflicting"], told["met"]), (1, [1]))
+        self.assertEqual((self.truth()[id]["title"], rows[id]["title"], rows[id]["__local__"]), ("theirs", "ours", True))
+
+        told, rows = self.script('up "OVERWRITE" down()')
+        self.assertEqual(self.truth()[id]["title"], "ours")
+        self.assert_in_step(rows)
+
+    def test_lost_answers_double_nothing(self):
+        self.script("down()")
+        (member, value), id, deleted = self.EDIT, self.ids[5], self.ids[6]
+        edits = f"save({self.NEW % (1, 'heard of late')}) {self.edits(id, deleted, member, value)}"
+        # A run ends with the answer that it does not get.
+        for method in self.WRITES:
+            self.way.lose(method)
+            self.script(edits + "up()")
+            self.assertEqual(self.way.lost, [])
+            edits = ""
+        told, rows = self.script("up() down()")
+        self.assertEqual(told["up"][0]["status"], "DONE")
+        truth = self.truth()
+        self.assertEqual([self.made(record) for record in truth.values() if record["title"] == "heard of late"], [True])
+        self.assertEqual((truth[id][member], deleted in truth), (value, False))
+        self.assert_in_step(rows)
