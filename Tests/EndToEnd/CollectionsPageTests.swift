@@ -4,17 +4,13 @@ import Testing
 
 /// The examples of bridge-spec/collections.md do what the page says.
 @Suite(.timeLimit(.minutes(5))) struct CollectionsPageTests {
-  private let page: String
+  private let page: MarkdownPage
 
-  init() throws { page = try String(contentsOfFile: Built.package.path + "/bridge-spec/collections.md", encoding: .utf8) }
-
-  private func blocks(_ language: String) -> [String] {
-    page.components(separatedBy: "```\(language)\n").dropFirst().map { $0.components(separatedBy: "```")[0] }
-  }
+  init() throws { page = try MarkdownPage("bridge-spec/collections.md") }
 
   @Test func script_printsWhatThePageShows() async throws {
-    let place = try Workplace(), ended = try await place.runScript(try place.write(blocks("lua").joined(), to: "page.lua"))
-    #expect(ended.status == 0 && ended.output == blocks("text").joined(), "\(ended)")
+    let place = try Workplace(), ended = try await place.runScript(try place.write(page.texts("lua").joined(), to: "page.lua"))
+    #expect(ended.status == 0 && ended.output == page.texts("text").joined(), "\(ended)")
   }
 
   /// A blog with five posts by page number and a search service with five rows behind a cursor.
@@ -41,7 +37,7 @@ import Testing
   @Test func targets_bringEveryRowOnce() async throws {
     let server = try server(), place = try Workplace()
     try place.write(#"{"blog": {"baseURL": "\#(server.url)"}}"#, to: "connections.json")
-    let targets = blocks("json")
+    let targets = page.texts("json")
     #expect(targets.count == 2)
     for (i, target) in targets.enumerated() {
       try place.write(target, to: "target.json")

@@ -68,6 +68,9 @@ struct MarkdownPage: Sendable, CustomStringConvertible {
     return blocks
   }
 
+  /// The texts of the blocks in one language.
+  func texts(_ info: String) -> [String] { blocks.filter { $0.info == info }.map(\.text) }
+
   /// What to do, in order.
   func steps() -> [Step] {
     var steps: [Step] = []

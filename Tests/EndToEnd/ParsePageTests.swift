@@ -3,17 +3,13 @@ import Testing
 
 /// The example of bridge-spec/parse.md does what the page says: a script against the sandbox's own Parse server.
 @Suite(.timeLimit(.minutes(5))) struct ParsePageTests {
-  private let page: String
+  private let page: MarkdownPage
 
-  init() throws { page = try String(contentsOfFile: Built.package.path + "/bridge-spec/parse.md", encoding: .utf8) }
-
-  private func blocks(_ language: String) -> [String] {
-    page.components(separatedBy: "```\(language)\n").dropFirst().map { $0.components(separatedBy: "```")[0] }
-  }
+  init() throws { page = try MarkdownPage("bridge-spec/parse.md") }
 
   @Test func script_printsWhatTheParsePageShows() async throws {
-    let place = try Workplace(), ended = try await place.runScript(try place.write(blocks("lua").joined(), to: "page.lua"))
-    #expect(ended.status == 0 && ended.output == blocks("text").joined(), "\(ended)")
+    let place = try Workplace(), ended = try await place.runScript(try place.write(page.texts("lua").joined(), to: "page.lua"))
+    #expect(ended.status == 0 && ended.output == page.texts("text").joined(), "\(ended)")
   }
 
   /// A connection of `connections.json`, whose secret is read from the environment, and a typo in a target.
