@@ -82,6 +82,12 @@ package enum FileSystem {
     guard fsync(descriptor) == 0 else { throw failure("sync", path) }
   }
 
+  /// The folder that a file is in, as the path names it: `.` for a bare name.
+  package static func folder(of path: String) -> String {
+    guard let slash = path.lastIndex(of: "/") else { return "." }
+    return slash == path.startIndex ? "/" : String(path[..<slash])
+  }
+
   /// Gives a file the place of another one, for good when this returns.
   package static func replace(_ path: String, with fresh: String) throws {
     guard rename(fresh, path) == 0 else { throw failure("replace", path) }

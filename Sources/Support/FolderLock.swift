@@ -34,8 +34,7 @@ package final class FolderLock: Sendable {
 
   /// Never waits.
   package static func take(_ kind: Kind, folderOf path: String) -> Outcome {
-    let slash = path.lastIndex(of: "/")
-    let folder = slash.map { $0 == path.startIndex ? "/" : String(path[..<$0]) } ?? "."
+    let folder = FileSystem.folder(of: path)
     let descriptor = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
     guard descriptor >= 0 else { return .impossible }
     while flock(descriptor, (kind == .alone ? LOCK_EX : LOCK_SH) | LOCK_NB) != 0 {

@@ -1,4 +1,5 @@
 import Dispatch
+import Synchronization
 
 /// Waits on a plain thread for work of the cooperative pool.
 enum Blocking {
@@ -10,6 +11,21 @@ enum Blocking {
       done.signal()
     }
     done.wait()
+  }
+
+  /// The same for work that has a result or fails.
+  static func run<Value: Sendable>(_ body: @escaping @Sendable () async throws -> Value) throws -> Value {
+    let result = Mutex<Result<Value, any Error>?>(nil)
+    run {
+      do {
+        let value = try await body()
+        result.withLock { $0 = .success(value) }
+      } catch {
+        result.withLock { $0 = .failure(error) }
+      }
+    }
+    guard let ended = result.withLock({ $0 }) else { preconditionFailure("the work has ended") }
+    return try ended.get()
   }
 
   /// The same, for so long at most; the work goes on when the time is over.

@@ -6,8 +6,8 @@ import RestClient
 import RestCollections
 import Support
 
-/// Tries a target of the type `rest` that somebody is writing: its first request, and if asked one create, one update and one
-/// delete. Keeps nothing.
+/// Tries a target of type `rest` while it is being written: makes its first request and, if asked, one create, one update and
+/// one delete. Keeps nothing.
 public struct RestTrial {
   private let target: JSONObject
   private let host: Host
@@ -22,7 +22,7 @@ public struct RestTrial {
   public init(file path: String, connection: String?, requestLog: RequestLogSettings?) throws {
     guard let text = FileSystem.read(path) else { throw HostError(.invalidConfiguration, "\(path): cannot be read") }
     do {
-      let file = try JSONFile(name: path, text: text), folder = HostSettings.absolute(path).removingLastComponent
+      let file = try JSONFile(name: path, text: text), folder = FileSystem.folder(of: HostSettings.absolute(path))
       var settings = HostSettings()
       (target, settings.connections) = try RestTrial.read(file, folder: folder, connection)
       settings.requestLog = requestLog
@@ -100,10 +100,8 @@ public struct RestTrial {
 
   private func firstRequest() throws -> ListTrial {
     let connections = try host.core().connections, target = target
-    let result = Outcome<ListTrial>()
-    Blocking.run { result.set(await Result { try await ListTrial.run(target, connections) }) }
     do {
-      return try result.get()
+      return try Blocking.run { try await ListTrial.run(target, connections) }
     } catch {
       let message = (error as? any BridgeErrorConvertible)?.bridgeError.message
       throw HostError(.invalidConfiguration, message ?? "\(error)")
@@ -137,10 +135,10 @@ extension RestTrial {
     tell("")
     let bridge = try Bridge(host: host)
     defer { bridge.close() }
-    let soup = TrialSoup(bridge: bridge, target: target, idKey: trial.idKey)
+    let soup = TrialSoup(bridge: bridge, target: target, idPath: trial.idPath)
     try soup.register()
     var row = trial.row
-    row[trial.idKey] = "local_1"
+    row.set("local_1", at: trial.idPath)
     guard let created = try soup.send(row, as: "__locally_created__", "create", tell) else { return false }
     let changed = trial.differences(from: created)
     if !changed.isEmpty { tell(RestTrial.line("", "the server changed \(changed.map { "'\($0)'" }.joined(separator: ", "))")) }
@@ -173,11 +171,12 @@ extension RestTrial {
 private struct TrialSoup {
   let bridge: Bridge
   let target: JSONObject
-  let idKey: String
+  let idPath: [String]
   private static let name = "trial"
+  private var indexPath: JSONValue { .string(idPath.joined(separator: ".")) }
 
   func register() throws {
-    let spec: JSONObject = ["path": .string(idKey), "type": "string"]
+    let spec: JSONObject = ["path": indexPath, "type": "string"]
     _ = try call("smartstore", "pgRegisterSoup", ["soupName": .string(Self.name), "indexes": [.object(spec)]])
   }
 
@@ -203,7 +202,7 @@ private struct TrialSoup {
       tell("  delete  taken")
       return record
     }
-    tell("  \(verb)  taken\(verb == "create" ? ": the new id is \(left?[idKey]?.text ?? "unknown")" : "")")
+    tell("  \(verb)  taken\(verb == "create" ? ": the new id is \(left?.value(at: idPath)?.text ?? "unknown")" : "")")
     return left
   }
 
@@ -220,7 +219,7 @@ private struct TrialSoup {
   }
 
   private func entry() throws -> JSONObject? {
-    let spec: JSONObject = ["queryType": "range", "indexPath": .string(idKey), "order": "ascending", "pageSize": 1]
+    let spec: JSONObject = ["queryType": "range", "indexPath": indexPath, "order": "ascending", "pageSize": 1]
     let page = try call("smartstore", "pgQuerySoup", ["soupName": .string(Self.name), "querySpec": .object(spec)])
     return page["currentPageOrderedEntries"]?.arrayValue?.first?.objectValue
   }
@@ -232,32 +231,5 @@ private struct TrialSoup {
       let message = (try? JSONValue(parsing: text))?["message"]?.stringValue
       throw HostError(.unsupported, message ?? String(decoding: text, as: UTF8.self))
     }
-  }
-}
-
-/// What a task came to, for the thread that waits for it.
-private final class Outcome<Value: Sendable>: @unchecked Sendable {
-  // Written before the waiting thread goes on, read after.
-  private var result: Result<Value, any Error>?
-
-  func set(_ result: Result<Value, any Error>) { self.result = result }
-
-  func get() throws -> Value {
-    guard let result else { preconditionFailure("read before the task has ended") }
-    return try result.get()
-  }
-}
-
-extension Result where Failure == any Error {
-  fileprivate init(_ body: () async throws -> Success) async {
-    do { self = .success(try await body()) } catch { self = .failure(error) }
-  }
-}
-
-extension String {
-  /// The folder of an absolute path.
-  fileprivate var removingLastComponent: String {
-    guard let slash = lastIndex(of: "/"), slash != startIndex else { return "/" }
-    return String(self[..<slash])
   }
 }

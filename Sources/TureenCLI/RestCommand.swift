@@ -14,17 +14,16 @@ struct RestTryCommand: ParsableCommand {
     commandName: "try",
     abstract: "Make the first request of a target and say what it found.",
     discussion: """
-      FILE holds a target of the type rest: alone, with its connection in connections.json beside the file, or as in \
-      scripts/connections, with the connection in the same file. The report says where the items are, their ids and dates, \
-      how the list goes on, tags and quotas, and names keys that would fit better. Nothing is stored.
+      FILE holds a target of type rest. Its connection is in connections.json beside FILE, or in FILE itself, as in \
+      scripts/connections. The report names the items, their ids and dates, the next page, tags and quotas, and keys that would \
+      fit better. Nothing is stored.
 
-      With --write it also creates one record, a copy of the first of the list with a text of its own, changes it and deletes it \
-      again.
+      With --write it also creates a record (a copy of the first one with a new title or text), changes it and deletes it.
 
       Exit status:
-        0    the list can be read, and what was written was taken
-        1    it cannot, or something was refused
-        78   the file is wrong; the message names the key
+        0    the list can be read, and every write was accepted
+        1    the list cannot be read, or a write was refused
+        78   FILE is wrong; the message names the key
       """)
 
   @Option(help: "The connection of this name in connections.json, in place of the file's own.")

@@ -2,6 +2,7 @@ import ArgumentParser
 import Glibc
 import JSON
 import LuaBridge
+import Support
 import Tureen
 
 struct RunCommand: ParsableCommand {
@@ -70,10 +71,7 @@ struct RunCommand: ParsableCommand {
   }
 
   /// The folder of the script.
-  private var folder: String {
-    let slash = script.lastIndex(of: "/")
-    return slash.map { String(script[..<$0]) }.map { $0.isEmpty ? "/" : $0 } ?? "."
-  }
+  private var folder: String { FileSystem.folder(of: script) }
 
   /// Runs the script on this thread; signals are watched on another.
   private func runScript(_ observed: ObservedHost, _ host: Host, _ display: SyncDisplay) throws -> Int32 {

@@ -56,8 +56,13 @@ extension ValuePath {
 }
 
 extension JSONObject {
+  /// What the keys lead to; nil when they lead nowhere.
+  package func value(at keys: some Collection<String>) -> JSONValue? {
+    keys.reduce(.object(self) as JSONValue?) { value, key in value?[key] }
+  }
+
   /// Sets a member below others, which are made where they are missing.
-  mutating func set(_ value: JSONValue, at keys: some Collection<String>) {
+  package mutating func set(_ value: JSONValue, at keys: some Collection<String>) {
     guard let key = keys.first else { return }
     guard keys.count > 1 else {
       self[key] = value

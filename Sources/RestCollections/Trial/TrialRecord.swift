@@ -13,8 +13,8 @@ package struct TrialRecord: Sendable {
   private let textPath: [String]?
   package let hasUpdate: Bool
   package let hasDelete: Bool
-  /// The first step of the id's path.
-  package let idKey: String
+  /// The keys that lead to the id.
+  package let idPath: [String]
 
   private static let names = [
     "title", "name", "subject", "summary", "text", "description", "body", "content", "message", "comment", "label",
@@ -29,22 +29,22 @@ package struct TrialRecord: Sendable {
     guard let up = target.up, let create = up.create else { throw Problem(description: "the target has no 'up.create'") }
     hasUpdate = up.update != nil
     hasDelete = up.delete != nil
-    guard let idKey = target.items.idField.memberNames?.first else {
+    guard let idPath = target.items.idField.memberNames else {
       throw Problem(description: "the id does not lie in a member of its own")
     }
-    self.idKey = idKey
+    self.idPath = idPath
     let copied = sample?.objectValue ?? [:], sent: [[String]]
     switch create.content {
     case .fields(let fields): sent = try fields.map { try TrialRecord.path(of: $0) }
     case .everything, .body, nil: sent = copied.map { [$0.key] }
     }
-    let kept = [target.items.idField.memberNames, target.items.dateField?.memberNames].compactMap { $0 }
+    let kept = [idPath, target.items.dateField?.memberNames].compactMap { $0 }
     for path in sent where !kept.contains(path) {
-      if let value = TrialRecord.value(at: path, in: .object(copied)), !value.isNull { row.set(value, at: path) }
+      if let value = copied.value(at: path), !value.isNull { row.set(value, at: path) }
     }
     let updated = try TrialRecord.updated(up.update) ?? sent
     let texts = sent.filter { path in
-      let value = TrialRecord.value(at: path, in: .object(copied))
+      let value = copied.value(at: path)
       return !kept.contains(path) && updated.contains(path)
         && (value == nil || value?.isNull == true || value?.stringValue != nil)
     }
@@ -60,7 +60,7 @@ package struct TrialRecord: Sendable {
     return edited
   }
 
-  /// Members that were sent and came back otherwise, dotted.
+  /// Members that the server has changed on their way.
   package func differences(from stored: JSONObject) -> [String] {
     row.compactMap { key, value in stored[key] == value ? nil : key }
   }
@@ -80,9 +80,5 @@ package struct TrialRecord: Sendable {
     case .function(let name):
       throw Problem(description: "a field is computed by the Lua function '\(name)': try the upload from a script")
     }
-  }
-
-  private static func value(at keys: [String], in json: JSONValue) -> JSONValue? {
-    keys.reduce(json as JSONValue?) { value, key in value?[key] }
   }
 }

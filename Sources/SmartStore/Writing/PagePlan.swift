@@ -18,7 +18,7 @@ package struct PagePlan: Sendable {
   /// Position of the first of the caller's own fields.
   let firstExtra: Int
   /// Position of the first field that ``adding(_:)`` has added.
-  package private(set) var firstAdded: Int
+  package let firstAdded: Int
 
   init(soup: Soup, idPath: String, extraPaths: [String], ownedKeys: [String]) {
     self.soup = soup.name

@@ -15,7 +15,7 @@ struct TrialRecordTests {
   @Test func row_isACopyWithATextOfItsOwn() throws {
     let trial = try record(Self.both, #"{"id":7,"at":"x","kind":"book","title":"Emma","n":3,"more":[1]}"#)
     #expect(trial.row == ["kind": "book", "title": "trial", "n": 3])
-    #expect(trial.hasUpdate && !trial.hasDelete && trial.idKey == "id")
+    #expect(trial.hasUpdate && !trial.hasDelete && trial.idPath == ["id"])
     #expect(
       trial.edited(["id": "9", "title": "trial", "kind": "book"], text: "other") == ["id": "9", "title": "other", "kind": "book"])
     #expect(trial.differences(from: ["id": "9", "title": "trial", "kind": "Book", "n": 3]) == ["kind"])
@@ -27,6 +27,16 @@ struct TrialRecordTests {
     let trial = try record(
       #"{"create":{"url":"/i","fields":{"t":"fields.title","k":"fields.kind"}}}"#, #"{"fields":{"title":"a","kind":1}}"#)
     #expect(trial.row == ["fields": ["title": "trial", "kind": 1]] && !trial.hasUpdate)
+  }
+
+  @Test func id_insideAnObject_isNotCopied() throws {
+    let json = try JSONValue(
+      parsing:
+        #"{"type":"rest","connection":"c","url":"/i","idField":"sys.id","up":{"create":{"url":"/i","fields":["sys.id","sys.kind","title"]}}}"#
+    )
+    let sample = try JSONValue(parsing: #"{"sys":{"id":"7","kind":"k"},"title":"a"}"#)
+    let trial = try TrialRecord(json.objectValue ?? [:], sample: sample, text: "trial")
+    #expect(trial.idPath == ["sys", "id"] && trial.row == ["sys": ["kind": "k"], "title": "trial"])
   }
 
   @Test func wholeItem_isCopiedWithoutIdAndDate() throws {
