@@ -17,6 +17,7 @@ END {
   for (i = 1; i <= 2; i++) {
     size = i == 1 ? 100 : 2000
     line("soql " size " first"); line("rest " size " first"); line("rest " size " again")
+    line("rest " size " requests")
   }
   print ""
   for (i = 1; i <= 2; i++) {
@@ -30,4 +31,7 @@ END {
   pages = records / 100 - records / 2000
   extra = median("rest 100 again cpu") - median("rest 2000 again cpu")
   printf "nothing changed: %.3f s more for %d more answers of 304\n", extra, pages
+  work = median("rest 100 again cpu") - median("rest 100 requests cpu")
+  printf "nothing changed: %.3f s more than a script that sends these %d requests   under 0.1: %s\n", work, records / 100, \
+    verdict(work, 0.1)
 }

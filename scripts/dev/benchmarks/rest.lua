@@ -1,5 +1,6 @@
--- A first load of the benchmark's contacts, or a re-sync, through one kind of target. Prints how it ended.
--- arguments: soql|rest, first|again, and for rest the server's URL, records a page and records in all.
+-- A first load of the contacts, or a re-sync, through one kind of target; or the requests of such a re-sync alone.
+-- Prints how it ended.
+-- arguments: soql|rest, first|again|requests, and for rest the server's URL, records a page and records in all.
 local tureen = require "tureen"
 local tools = require "benchtools"
 
@@ -14,8 +15,22 @@ if kind == "rest" then
   }
 end
 
+-- Asks for every page of the list with the tag that it has.
+local function ask_for_pages(check)
+  local function page(offset, tag)
+    return check(tureen.await(tureen.network.sendRequest, {
+      connection = "bench", path = ("/list?offset=%d&size=%s&count=%s"):format(offset, size, count),
+      headerParams = tag and { ["If-None-Match"] = ('"%s-%d"'):format(tag, offset) }, returnResponse = true,
+    }))
+  end
+  local tag = page(0).headers.etag:match '"(%d+)%-0"'
+  for offset = 0, count - 1, size do assert(page(offset, tag).status == 304) end
+  print("DONE", 0)
+end
+
 tools.run(function()
   local check = tools.check
+  if phase == "requests" then return ask_for_pages(check) end
   local sync
   if phase == "first" then
     check(tureen.await(tureen.smartstore.registerSoup, "contacts", tools.specs))
