@@ -17,7 +17,8 @@ import Testing
       "clientSecret": ["env": "S"],
     ]
     for (key, value) in more { auth[key] = value }
-    return ["auth": .object(auth), "maxParallel": 64]
+    // A busy machine may take long; a request that is given up would be sent again.
+    return ["auth": .object(auth), "maxParallel": 64, "timeoutS": 600, "connectTimeoutS": 600]
   }
 
   private func token(_ text: String, expiresIn: Int? = 3600) -> ScriptedAnswer {
