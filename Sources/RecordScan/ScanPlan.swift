@@ -25,8 +25,17 @@ public struct ScanPlan: Sendable {
     self.ownedKeys = ownedKeys
   }
 
-  /// The plan with the fields of another one behind its own.
-  public func adding(_ other: ScanPlan) -> ScanPlan { ScanPlan(keys: keys + other.keys, ownedKeys: ownedKeys + other.ownedKeys) }
+  /// The plan with the paths of another one, those that it lacks behind its own.
+  /// - Returns: The plan, and where in it each path of the other one stands.
+  public func adding(_ other: ScanPlan) -> (plan: ScanPlan, positions: [Int]) {
+    var all = keys
+    let positions = other.keys.map { path in
+      if let known = all.firstIndex(of: path) { return known }
+      all.append(path)
+      return all.count - 1
+    }
+    return (ScanPlan(keys: all, ownedKeys: ownedKeys + other.ownedKeys), positions)
+  }
 
   private static func insert(_ keys: ArraySlice<[UInt8]>, field: Int, into drafts: inout [KeyTree.Draft]) {
     guard let key = keys.first else { return }

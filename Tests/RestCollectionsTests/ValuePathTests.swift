@@ -72,7 +72,7 @@ struct ValuePathTests {
       try scanner.scanObject(bytes)
       let root = ScannedValue(kind: .object, start: 0, count: bytes.count)
       for (i, text) in texts.enumerated() {
-        let value = try set.value(i, scanned: scanner.value(record: 0, field: i), root: root, in: bytes)
+        let value = try set.value(i, scanned: set.scanned(i, record: 0, by: scanner), root: root, in: bytes)
         var out: [UInt8] = []
         if value.kind != .missing { value.appendJSON(from: bytes, to: &out) }
         #expect(

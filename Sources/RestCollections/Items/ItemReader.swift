@@ -2,6 +2,13 @@ import JSON
 import RecordScan
 import SmartStore
 
+/// What one scan looks for, for the store and for an ``ItemReader``.
+struct StorePlan: Sendable {
+  let plan: PagePlan
+  /// Where in it the reader's own fields stand.
+  let positions: [Int]
+}
+
 /// Reads the elements of a page's array: ids, dates, conditions and marks of deletion, by path.
 struct ItemReader: Sendable {
   private let rules: ItemRules
@@ -45,17 +52,15 @@ struct ItemReader: Sendable {
   /// The elements of an array with what was found in them.
   private struct Elements {
     let scanner: RecordScanner
-    /// Position of the first field of ``ItemReader/paths``.
-    let firstField: Int
-
-    func value(_ field: Int, of element: Element) -> ScannedValue {
-      scanner.value(record: element.position, field: firstField + field)
-    }
+    /// See `PathSet.scanned`.
+    let positions: [Int]?
   }
 
   /// The plan that finds what the store needs together with what this reader does; nil when elements are not stored as they come.
-  func plan(storing store: PagePlan) -> PagePlan? {
-    rules.itemPath == nil && editor.changesNothing ? store.adding(paths.plan) : nil
+  func plan(storing store: PagePlan) -> StorePlan? {
+    guard rules.itemPath == nil, editor.changesNothing else { return nil }
+    let (plan, positions) = store.adding(paths.plan)
+    return StorePlan(plan: plan, positions: positions)
   }
 
   /// - Parameters:
@@ -64,20 +69,20 @@ struct ItemReader: Sendable {
   ///   - storing: What the store needs, see ``plan(storing:)``, and the page's bytes for as long as it needs them.
   /// - Returns: The offset behind the array.
   func read(
-    from start: Int, depth: Int, in bytes: UnsafeRawBufferPointer, storing: (plan: PagePlan, source: any PageBytes)?,
+    from start: Int, depth: Int, in bytes: UnsafeRawBufferPointer, storing: (plan: StorePlan, source: any PageBytes)?,
     into page: inout CollectionPage
   ) throws(ScanError) -> Int {
     let elements: Elements, end: Int
-    if let (plan, source) = storing {
-      let found = try plan.scanElements(source, from: start, depth: depth, depthLimit: PageReader.Limit.depth)
+    if let (store, source) = storing {
+      let found = try store.plan.scanElements(source, from: start, depth: depth, depthLimit: PageReader.Limit.depth)
       page.scanned = found.page
-      elements = Elements(scanner: found.page.scanner, firstField: plan.firstAdded)
+      elements = Elements(scanner: found.page.scanner, positions: store.positions)
       end = found.end
     } else {
       var scanner = RecordScanner(plan: paths.plan)
       scanner.depthLimit = PageReader.Limit.depth
       end = try scanner.scanElements(bytes, from: start, depth: depth)
-      elements = Elements(scanner: scanner, firstField: 0)
+      elements = Elements(scanner: scanner, positions: nil)
     }
     page.array = start..<end
     page.itemCount = elements.scanner.records.count
@@ -96,8 +101,8 @@ struct ItemReader: Sendable {
     _ field: Int, _ element: Element, _ elements: Elements, _ bytes: UnsafeRawBufferPointer
   ) throws(ScanError) -> ScannedValue {
     guard element.whole.kind == .object else { return .missing }
-    return try paths.value(
-      field, scanned: elements.value(field, of: element), root: element.whole, in: bytes)
+    let scanned = paths.scanned(field, record: element.position, by: elements.scanner, at: elements.positions)
+    return try paths.value(field, scanned: scanned, root: element.whole, in: bytes)
   }
 
   private func read(

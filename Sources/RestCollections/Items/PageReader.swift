@@ -11,7 +11,7 @@ struct PageReader: Sendable {
   private let pagePaths: PathSet
   private let reader: ItemReader
   /// See ``ItemReader/plan(storing:)``.
-  private let storePlan: PagePlan?
+  private let storePlan: StorePlan?
   /// The items are the body, and nothing else of it is asked for.
   private let readsArrayAlone: Bool
 
@@ -118,7 +118,7 @@ struct PageReader: Sendable {
   }
 
   private func readItems(
-    of envelope: Envelope, _ storing: (plan: PagePlan, source: any PageBytes)?, in page: inout CollectionPage,
+    of envelope: Envelope, _ storing: (plan: StorePlan, source: any PageBytes)?, in page: inout CollectionPage,
     _ bytes: UnsafeRawBufferPointer
   ) throws {
     let array = envelope[Field.items.rawValue]
@@ -189,8 +189,8 @@ private struct Envelope {
       try walker.expectEnd()
       root = ScannedValue(kind: value.kind, start: value.start, count: value.count)
     }
-    for i in 0..<paths.plan.fieldCount {
-      let scanned = isObject ? scanner.value(record: 0, field: i) : .missing
+    for i in 0..<paths.count {
+      let scanned = isObject ? paths.scanned(i, record: 0, by: scanner) : .missing
       values.append(try paths.value(i, scanned: scanned, root: root, in: bytes))
     }
   }

@@ -3,8 +3,11 @@ import RecordScan
 /// Paths compiled together: keys are found in the one pass of the record scanner, and only steps that go into an array look
 /// again, at the array alone.
 struct PathSet: Sendable {
+  /// The paths that a scan can find, each once.
   let plan: ScanPlan
   private let entries: [Entry]
+  /// Where in the plan each path stands; nil for a path that no scan finds.
+  private let fields: [Int?]
 
   private enum Entry: Sendable {
     /// The value itself.
@@ -33,10 +36,26 @@ struct PathSet: Sendable {
 
   init(located paths: [Located]) {
     entries = paths.map { PathSet.entry($0) }
-    plan = ScanPlan(
-      keys: zip(paths, entries).map { path, entry in
-        if case .field = entry { path.steps.prefixOfKeys } else { [] }
-      })
+    var keys: [[[UInt8]]] = []
+    fields = zip(paths, entries).map { path, entry in
+      guard case .field = entry else { return nil }
+      let wanted = path.steps.prefixOfKeys
+      if let known = keys.firstIndex(of: wanted) { return known }
+      keys.append(wanted)
+      return keys.count - 1
+    }
+    plan = ScanPlan(keys: keys)
+  }
+
+  var count: Int { entries.count }
+
+  /// What a scan found for the path at a position.
+  /// - Parameter positions: Where the fields of ``plan`` stand in the scan's own plan; nil when that is ``plan``.
+  func scanned(
+    _ position: Int, record: Int, by scanner: RecordScanner, at positions: [Int]? = nil
+  ) -> ScannedValue {
+    guard let field = fields[position] else { return .missing }
+    return scanner.value(record: record, field: positions?[field] ?? field)
   }
 
   private static func entry(_ located: Located) -> Entry {
@@ -48,7 +67,7 @@ struct PathSet: Sendable {
 
   /// The value of the path at a position.
   /// - Parameters:
-  ///   - scanned: What the scanner found for the plan's field at that position.
+  ///   - scanned: See ``scanned(_:record:by:at:)``.
   ///   - root: The whole value that was scanned.
   func value(
     _ position: Int, scanned: ScannedValue, root: ScannedValue, in bytes: UnsafeRawBufferPointer

@@ -17,8 +17,6 @@ package struct PagePlan: Sendable {
   let idField: Int
   /// Position of the first of the caller's own fields.
   let firstExtra: Int
-  /// Position of the first field that ``adding(_:)`` has added.
-  package let firstAdded: Int
 
   init(soup: Soup, idPath: String, extraPaths: [String], ownedKeys: [String]) {
     self.soup = soup.name
@@ -26,17 +24,15 @@ package struct PagePlan: Sendable {
     self.ownedKeys = Set(ownedKeys.map { Array($0.utf8) })
     idField = soup.specs.count
     firstExtra = idField + 1
-    firstAdded = firstExtra + extraPaths.count
     scan = ScanPlan(paths: soup.specs.map(\.path) + [idPath] + extraPaths, ownedKeys: ownedKeys)
   }
 
-  /// The same plan with further fields behind its own, for a target that reads more of each record than the store does: one scan
-  /// then serves both.
-  /// - Parameter fields: As `ScanPlan` takes them.
-  package func adding(_ fields: ScanPlan) -> PagePlan {
-    var plan = self
-    plan.scan = scan.adding(fields)
-    return plan
+  /// The same plan with further fields, for a target that reads more of each record than the store does: one scan serves both.
+  /// - Returns: The plan, and where in its scans each of the fields stands.
+  package func adding(_ fields: ScanPlan) -> (plan: PagePlan, positions: [Int]) {
+    var plan = self, positions: [Int] = []
+    (plan.scan, positions) = scan.adding(fields)
+    return (plan, positions)
   }
 
   /// Scans a page that is an object with its records under `recordsKey`, or, without a key, an array of records.
