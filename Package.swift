@@ -69,7 +69,13 @@ let package = Package(
         .product(name: "NIOSSL", package: "swift-nio-ssl"),
       ]),
     .target(name: "MobileSync", dependencies: ["SmartStore", "RestClient", "RecordScan", "JSON", "Support", log]),
-    .target(name: "Salesforce", dependencies: ["MobileSync", "SmartStore", "RestClient", "RecordScan", "JSON", "Support", log]),
+    .target(
+      name: "Salesforce",
+      dependencies: [
+        "MobileSync", "SmartStore", "RestClient", "RecordScan", "JSON", "Support", log,
+        // Signs the assertions of JWT apps.
+        .product(name: "Crypto", package: "swift-crypto"), .product(name: "CryptoExtras", package: "swift-crypto"),
+      ]),
     .target(
       name: "RestCollections", dependencies: ["MobileSync", "SmartStore", "RestClient", "RecordScan", "JSON", "Support", log]),
     .target(name: "Parse", dependencies: ["MobileSync", "SmartStore", "RestClient", "RecordScan", "JSON", "Support", log]),
@@ -121,7 +127,12 @@ let package = Package(
     .testTarget(name: "JSONTests", dependencies: ["JSON"]),
     .testTarget(name: "DatabaseTests", dependencies: ["Database", "TestSupport"]),
     .testTarget(name: "SmartStoreTests", dependencies: ["SmartStore", "Support", "TestSupport"]),
-    .testTarget(name: "RestClientTests", dependencies: ["RestClient", "Salesforce", "JSON", "Support", "TestSupport", log]),
+    .testTarget(
+      name: "RestClientTests",
+      dependencies: [
+        "RestClient", "Salesforce", "JSON", "Support", "TestSupport", log, .product(name: "Crypto", package: "swift-crypto"),
+        .product(name: "CryptoExtras", package: "swift-crypto"),
+      ]),
     .testTarget(name: "MobileSyncTests", dependencies: ["MobileSync", "Salesforce", "SandboxOrg", "TestSupport"]),
     .testTarget(
       name: "RestCollectionsTests",
@@ -150,7 +161,7 @@ let package = Package(
       dependencies: [
         "Tureen", "JSON", "MobileSync", "Parse", "RecordScan", "RestClient", "RestCollections", "Salesforce", "SandboxOrg",
         "SmartStore",
-        "Support", "TestSupport",
+        "Support", "TestSupport", .product(name: "CryptoExtras", package: "swift-crypto"),
       ],
       linkerSettings: [.linkedLibrary("lua5.4")]),
     .testTarget(

@@ -67,6 +67,8 @@ public struct RestError: Error, Sendable {
   package var passing: Passing?
   /// Milliseconds since 1970: when the server will answer again, where it has said so.
   public var resumeAt: Int64?
+  /// Why a sign-in was refused, in one word that scripts switch on; nil for other errors.
+  public var reason: String?
 
   public init(
     code: Code, message: String, status: Int? = nil, headers: [(name: String, value: String)] = [],
@@ -84,6 +86,9 @@ public struct RestError: Error, Sendable {
   public func header(_ name: String) -> String? {
     headers.first { $0.name.equalsIgnoringCase(name) }?.value
   }
+
+  /// Seconds since 1970 by the server's clock; nil when the answer names no time.
+  package var serverTime: Double? { header("Date").flatMap { HTTPDate.secondsSince1970($0) }.map { Double($0) } }
 
   /// `errorCode` (or `error`, from the sign-in pages) of the first error.
   public var serverCode: String? {
@@ -111,7 +116,7 @@ public struct RestError: Error, Sendable {
 extension RestError: Equatable {
   public static func == (a: RestError, b: RestError) -> Bool {
     a.code == b.code && a.message == b.message && a.status == b.status && a.body == b.body && a.errors == b.errors
-      && a.outcome == b.outcome && a.resumeAt == b.resumeAt
+      && a.outcome == b.outcome && a.resumeAt == b.resumeAt && a.reason == b.reason
       && a.headers.elementsEqual(b.headers) { $0.name == $1.name && $0.value == $1.value }
   }
 }

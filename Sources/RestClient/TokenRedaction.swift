@@ -25,6 +25,8 @@ package struct TokenRedaction: Sendable {
       headers: error.headers.map { ($0.name, cleaned($0.value)) }, body: error.body.map { cleaned($0) },
       errors: error.errors.map { (try? JSONValue(parsing: cleaned($0.text))) ?? .null }, outcome: error.outcome)
     result.resumeAt = error.resumeAt
+    result.reason = error.reason
+    result.passing = error.passing
     return result
   }
 

@@ -115,6 +115,7 @@ struct ConfigurationFolder: Sendable {
     try settings.take(members, known: Set(ConfigurationFolder.bootKeys.map(\.key))) { key, what in
       HostError(.invalidConfiguration, file.problem(key: key, what).description)
     }
+    settings.credentialsFileIsOfScript = members["credentials"] != nil
     bootConfig = members
     bootConfig["credentials"] = nil
   }

@@ -12,8 +12,10 @@ public struct HostSettings: Sendable {
   public var home: String?
   /// `sandbox`, the address of an org, or the name of one whose credentials are kept under the home.
   public var org: String?
-  /// A JSON file with `loginUrl`, `clientId`, `clientSecret`, `username`, `password`, `refreshToken`.
+  /// A JSON file that says how to sign in; ``SignInKeys`` lists its keys.
   public var credentialsFile: String?
+  /// Whether `bootconfig.json` named that file: a script's folder must not name programs that are run.
+  var credentialsFileIsOfScript = false
   /// Such as `v66.0`.
   public var apiVersion: String?
   /// A file of certificates in PEM that are trusted beside the machine's own.
@@ -115,7 +117,9 @@ public struct HostSettings: Sendable {
   mutating func fill(from other: HostSettings) {
     home = home ?? other.home
     org = org ?? other.org
-    credentialsFile = credentialsFile ?? other.credentialsFile
+    if credentialsFile == nil {
+      (credentialsFile, credentialsFileIsOfScript) = (other.credentialsFile, other.credentialsFileIsOfScript)
+    }
     apiVersion = apiVersion ?? other.apiVersion
     caFile = caFile ?? other.caFile
     recover = recover ?? other.recover

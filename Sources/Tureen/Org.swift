@@ -18,10 +18,11 @@ struct Org: Sendable {
   /// The one user of the sandbox org.
   static let sandboxUser = "sandbox-user"
 
-  /// The org that the settings name: `sandbox`, an address, or the name of an org kept under the home.
+  /// The org that the settings name: `sandbox`, an address, or the name of an org kept under the home. Without one it is that
+  /// of `TUREEN_LOGIN_URL`, else the sandbox.
   /// - Throws: ``HostError`` `.noSuchOrg`, `.invalidConfiguration`.
   static func resolve(_ settings: HostSettings, home: String) throws -> Org {
-    let name = settings.org ?? sandboxName
+    let name = settings.org ?? Environment[SignInKeys.variable("loginUrl")] ?? sandboxName
     if name == sandboxName { return sandbox(settings, home: home) }
     let found = try CredentialsSource(settings: settings, home: home).find(name)
     return Org(

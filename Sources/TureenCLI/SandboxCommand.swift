@@ -90,6 +90,10 @@ import Tureen
     var dailyCalls = 15_000
 
     @Option(
+      help: ArgumentHelp("A number that makes the org's id, for programs that work with several orgs.", valueName: "number"))
+    var orgId: Int64 = 1
+
+    @Option(
       help: ArgumentHelp(
         "Allow web pages of this origin, such as https://*.example.org; those of this machine are always allowed.",
         valueName: "origin"))
@@ -110,6 +114,7 @@ import Tureen
       guard (tlsCertificate == nil) == (tlsKey == nil) else {
         throw ValidationError("--tls-cert and --tls-key go together")
       }
+      guard (1...1_000_000_000).contains(orgId) else { throw ValidationError("--org-id must be between 1 and 1000000000") }
       guard dailyCalls > 0 else { throw ValidationError("--daily-calls must be above 0") }
       guard (0...65535).contains(port) else { throw ValidationError("--port must be between 0 and 65535") }
       for count in [contacts, accounts].compactMap({ $0 }) where !(0...5_000_000).contains(count) {
@@ -128,6 +133,7 @@ import Tureen
       configuration.allowsRemote = allowRemote
       configuration.logPath = log
       configuration.dailyCalls = dailyCalls
+      configuration.organizationNumber = orgId
       configuration.corsOrigins = corsOrigin
       configuration.mounts = [forge.mount] + parse.mounts
       if contacts != nil || accounts != nil {

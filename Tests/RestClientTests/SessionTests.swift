@@ -51,7 +51,9 @@ import Testing
         #expect(error.code == .notAuthenticated)
         #expect(
           error.message == "\(server.url) refused the sign-in of c: authentication failure; check the user name and the "
-            + "password, with the security token behind it where the org asks for one")
+            + "password, with the security token behind it where the org asks for one; a locked user, multi-factor sign-in and a "
+            + "password flow that is switched off are refused with the same words")
+        #expect(error.reason == "wrongCredentials")
         #expect(error.body == body && error.serverCode == "invalid_grant")
       }
     }

@@ -66,7 +66,6 @@ private let tokenURL = "/services/oauth2/token"
         (try Keys.assertion(claims(["aud": "https://elsewhere.example"])), "audience is invalid"),
         (try Keys.assertion(claims(["aud": nil])), "audience is invalid"),
         (try Keys.assertion(claims(["sub": "nobody@example.org"])), "user hasn't approved this consumer"),
-        (try Keys.assertion(claims(["sub": .string(server.username)])), "user is not admin approved"),
         (try Keys.assertion(claims(["iss": "asking"])), "user hasn't approved this consumer"),
         (try Keys.assertion(claims(["iss": "web"])), "invalid assertion"),
       ]
@@ -76,7 +75,18 @@ private let tokenURL = "/services/oauth2/token"
         #expect(answer.json == ["error": "invalid_grant", "error_description": .string(description)])
       }
       #expect(try await bearer(client, Keys.assertion(claims(["iss": "no"]))).json["error"] == "invalid_client_id")
-      #expect(try await bearer(client, Keys.assertion(claims(["sub": "gone@example.org"]))).json["error"] == "inactive_user")
+      let others: [([String: JSONValue?], JSONValue)] = [
+        (["sub": "gone@example.org"], ["error": "invalid_grant", "error_description": "inactive user"]),
+        // The older claim comes first.
+        (["prn": "gone@example.org"], ["error": "invalid_grant", "error_description": "inactive user"]),
+        (
+          ["sub": .string(server.username)],
+          ["error": "invalid_app_access", "error_description": "user is not admin approved to access this app"]
+        ),
+      ]
+      for (changes, refusal) in others {
+        #expect(try await bearer(client, Keys.assertion(claims(changes))).json == refusal)
+      }
     }
   }
 
@@ -99,7 +109,7 @@ private let tokenURL = "/services/oauth2/token"
       let cases: [(String, String, String, String?)] = [
         ("grace@example.org", "h0pperTOKEN", "web secret", nil), ("GRACE@EXAMPLE.ORG", "h0pperTOKEN", "web secret", nil),
         ("grace@example.org", "h0pper", "web secret", "invalid_grant"), ("nobody", "h0pperTOKEN", "web secret", "invalid_grant"),
-        ("gone@example.org", "gone", "web secret", "inactive_user"), ("grace@example.org", "h0pperTOKEN", "x", "invalid_client"),
+        ("gone@example.org", "gone", "web secret", "invalid_grant"), ("grace@example.org", "h0pperTOKEN", "x", "invalid_client"),
         ("grace@example.org", "h0pperTOKEN", "", "invalid_client"),
       ]
       for (user, password, secret, error) in cases {
@@ -118,6 +128,56 @@ private let tokenURL = "/services/oauth2/token"
     }
   }
 
+  @Test func password_flowSwitchedOff_isRefusedLikeAWrongPassword() async throws {
+    var modern = SandboxClient(id: "modern", secret: "s")
+    modern.passwordFlow = false
+    var configuration = SandboxConfiguration()
+    configuration.seed = .none
+    configuration.signIn.clients = [modern]
+    let server = try await SandboxServer.start(configuration)
+    let form = [
+      ("grant_type", "password"), ("client_id", "modern"), ("client_secret", "s"), ("username", server.username),
+      ("password", server.password),
+    ]
+    let answer = try await WireClient(port: server.port).form(tokenURL, form)
+    await server.stop()
+    #expect(answer.json == ["error": "invalid_grant", "error_description": "authentication failure"])
+  }
+
+  @Test func basicHeader_unreadable_is401() async throws {
+    try await withSignIn { _, client in
+      for text in ["%%%", "bm9jb2xvbg=="] {
+        let answer = try await client.send(
+          "POST", tokenURL,
+          headers: [("Authorization", "Basic \(text)"), ("Content-Type", "application/x-www-form-urlencoded")],
+          body: Array("grant_type=client_credentials&client_id=web&client_secret=web+secret".utf8))
+        #expect(answer.status == 401 && answer.json["error"] == "invalid_basic_auth_header")
+      }
+    }
+  }
+
+  @Test func organizationNumber_givesTwoOrgsTwoIds() async throws {
+    var ids: Set<String> = []
+    for number in [1, 2, 3] as [Int64] {
+      var configuration = SandboxConfiguration()
+      configuration.seed = .none
+      configuration.organizationNumber = number
+      let server = try await SandboxServer.start(configuration)
+      let access = server.credentials()
+      let answer = try await WireClient(port: server.port).form(
+        tokenURL,
+        [
+          ("grant_type", "refresh_token"), ("client_id", server.clientId), ("client_secret", server.clientSecret),
+          ("refresh_token", access.refreshToken),
+        ])
+      await server.stop()
+      #expect(answer.json["id"]?.stringValue?.contains("/id/\(access.organizationId)/") == true)
+      #expect(access.organizationId.count == 18 && access.organizationId.hasPrefix("00D"))
+      ids.insert(access.organizationId)
+    }
+    #expect(ids.count == 3)
+  }
+
   @Test func clientCredentials_runAsTheirUserAndNotOnTheLoginHost() async throws {
     try await withSignIn { server, client in
       let form = "grant_type=client_credentials&client_id=web&client_secret=web+secret"
@@ -126,6 +186,7 @@ private let tokenURL = "/services/oauth2/token"
         return try await client.exchange(Array((head + body).utf8))
       }
       let answer = try await send("my.sandbox.localhost:\(server.port)", form)
+      #expect(answer.json["scope"] == "api openid id")
       #expect(answer.status == 200 && answer.json["instance_url"] == .string("http://my.sandbox.localhost:\(server.port)"))
       let who = try await WireClient(port: server.port, token: answer.json["access_token"]?.stringValue)
         .send("GET", "/services/oauth2/userinfo")

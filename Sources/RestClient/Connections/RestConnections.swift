@@ -29,8 +29,9 @@ public final class RestConnections: Sendable {
   /// - Parameter name: Compared without regard to letter case.
   public func knows(_ name: String) -> Bool { settings.contains { $0.name.equalsIgnoringCase(name) } }
 
-  /// What kind of server a connection leads to; nil for an unknown name.
-  package func kind(of name: String) -> ConnectionSettings.Kind? { settings.first { $0.name.equalsIgnoringCase(name) }?.kind }
+  /// What a connection is; nil for an unknown name.
+  /// - Parameter name: Compared without regard to letter case.
+  package func settings(of name: String) -> ConnectionSettings? { settings.first { $0.name.equalsIgnoringCase(name) } }
 
   /// Says that there is no such connection, and which one may be meant.
   package func unknown(_ name: String) -> String {
@@ -41,9 +42,7 @@ public final class RestConnections: Sendable {
   /// - Parameter name: Compared without regard to letter case.
   /// - Throws: ``Problem`` for an unknown name or an unusable `caFile`; ``RestError`` `.shutDown`.
   public func connection(named name: String) throws -> RestConnection {
-    guard let found = settings.first(where: { $0.name.equalsIgnoringCase(name) }) else {
-      throw Problem(description: unknown(name))
-    }
+    guard let found = settings(of: name) else { throw Problem(description: unknown(name)) }
     return try state.withLock { state in
       guard !state.isClosed else { throw RestError.shutDown(outcome: .notSent) }
       if let made = state.made[found.name] { return made }

@@ -7,10 +7,21 @@ public enum Credentials: Sendable, Equatable {
   case clientCredentials(loginURL: String, clientId: String, clientSecret: String)
   case refreshToken(loginURL: String, clientId: String, clientSecret: String?, refreshToken: String)
 
+  case jwtBearer(JWTBearer)
+
+  /// The kind of a sign-in.
+  public enum Grant: String, Sendable {
+    case password
+    case clientCredentials = "client_credentials"
+    case refreshToken = "refresh_token"
+    case jwtBearer = "jwt_bearer"
+  }
+
   public var loginURL: String {
     switch self {
     case .password(let url, _, _, _, _), .clientCredentials(let url, _, _), .refreshToken(let url, _, _, _):
       WebAddress.withoutTrailingSlashes(url)
+    case .jwtBearer(let bearer): WebAddress.withoutTrailingSlashes(bearer.loginURL)
     }
   }
 
@@ -31,21 +42,46 @@ public enum Credentials: Sendable, Equatable {
       return [
         ("grant_type", "refresh_token"), ("client_id", clientId), ("refresh_token", latest ?? refreshToken),
       ] + secret
+    // An assertion is signed for each try.
+    case .jwtBearer: return []
     }
   }
 
-  /// What to look at when the login host has refused with an error of this name.
-  func remedy(for serverCode: String) -> String {
-    switch (serverCode, self) {
-    case ("invalid_client", _), ("invalid_client_id", _): "check the client id and the client secret"
-    case ("inactive_user", _): "the user is inactive: an administrator of the org can activate it"
-    case ("inactive_org", _): "the org is inactive"
-    case ("invalid_grant", .password):
-      "check the user name and the password, with the security token behind it where the org asks for one"
-    case ("invalid_grant", .refreshToken): "the refresh token is no longer good: sign in anew to get another"
-    default: "check what the connected app allows"
+  /// What to look at when the login host has refused for this reason.
+  func remedy(for reason: SignInReason, _ serverCode: String?) -> String {
+    let isShared = WebAddress(loginURL).map { JWTBearer.isShared($0.host) } ?? false
+    let myDomain = "give the org's My Domain as loginUrl, such as https://acme.my.salesforce.com"
+    switch reason {
+    case .wrongCredentials: return wrongCredentialsRemedy
+    case .sessionEnded: return "the refresh token is no longer good: sign in anew to get another"
+    case .userInactive: return "the user is inactive: an administrator of the org can activate it"
+    case .orgInactive: return "the org is inactive"
+    case .ipRestricted: return "the profile or the app allows neither this machine's address nor this hour"
+    case .notApproved: return "approve the app for the user, by profile or permission set, or once in a browser"
+    case .appRefused where serverCode == "app_not_found" && isShared: return myDomain
+    case .appRefused: return "check the client id, and whether the app is installed and allowed in this org"
+    case .wrongHost: return myDomain
+    case .noRunAsUser: return "name a run-as user in the app's settings of the client credentials flow"
+    case .audience: return isShared ? myDomain : "set 'audience' to the login host that the org expects"
+    case .clock: return "set this machine's clock"
+    case .rateLimited: return "the org counts sign-ins by user and hour: keep the session, and try again later"
+    case .refused: return "check what the connected app allows"
+    case .denied, .needsPerson: return "a person has to sign in"
     }
   }
+
+  private var wrongCredentialsRemedy: String {
+    switch self {
+    case .password:
+      "check the user name and the password, with the security token behind it where the org asks for one; a locked user, "
+        + "multi-factor sign-in and a password flow that is switched off are refused with the same words"
+    case .jwtBearer: "check that the app has the certificate of this private key, and that clientId is its consumer key"
+    case .clientCredentials, .refreshToken: "check the client id and the client secret"
+    }
+  }
+
+  /// Who signs in, for messages.
+  var subject: String { username.map { "the sign-in of \($0)" } ?? "the sign-in of client \(clientId)" }
 
   /// What must not be shown.
   var secrets: [String] {
@@ -56,12 +92,17 @@ public enum Credentials: Sendable, Equatable {
   public var clientId: String {
     switch self {
     case .password(_, let id, _, _, _), .clientCredentials(_, let id, _), .refreshToken(_, let id, _, _): id
+    case .jwtBearer(let bearer): bearer.clientId
     }
   }
 
   /// As whom, where the grant says so.
   public var username: String? {
-    if case .password(_, _, _, let name, _) = self { name } else { nil }
+    switch self {
+    case .password(_, _, _, let name, _): name
+    case .jwtBearer(let bearer): bearer.username
+    case .clientCredentials, .refreshToken: nil
+    }
   }
 
   /// The refresh token a new session keeps when the server repeats none.
@@ -69,17 +110,18 @@ public enum Credentials: Sendable, Equatable {
     if case .refreshToken(_, _, _, let own) = self { latest ?? own } else { nil }
   }
 
-  var grant: String {
+  public var grant: Grant {
     switch self {
-    case .password: "password"
-    case .clientCredentials: "client_credentials"
-    case .refreshToken: "refresh_token"
+    case .password: .password
+    case .clientCredentials: .clientCredentials
+    case .refreshToken: .refreshToken
+    case .jwtBearer: .jwtBearer
     }
   }
 }
 
 extension Credentials: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
-  public var description: String { "Credentials(\(grant), \(loginURL))" }
+  public var description: String { "Credentials(\(grant.rawValue), \(loginURL))" }
   public var debugDescription: String { description }
-  public var customMirror: Mirror { Mirror(self, children: ["grant": grant, "loginURL": loginURL]) }
+  public var customMirror: Mirror { Mirror(self, children: ["grant": grant.rawValue, "loginURL": loginURL]) }
 }

@@ -20,28 +20,18 @@ public struct OAuthClient: Sendable {
 
   /// Signs in.
   ///
-  /// - Parameter latestRefreshToken: Used in place of the credentials' own: where tokens rotate, only the newest is
-  ///   good.
-  /// - Throws: ``RestError`` `.notAuthenticated` with the server's words when it refuses the credentials; `.httpStatus`
-  ///   and `.noResponse` when the same credentials may do later.
-  public func signIn(
-    _ credentials: Credentials, latestRefreshToken: String? = nil
-  ) async throws(RestError) -> Session {
-    let loginURL = credentials.loginURL
-    let url = try WebAddress.url(path: "/services/oauth2/token", query: [], base: loginURL)
-    let form = PercentEncoding.form(credentials.form(latest: latestRefreshToken))
-    // Asking twice makes two sessions at worst, so a lost answer is no reason to give up.
-    let request = RestRequest(
-      .POST, "/services/oauth2/token", body: Array(form.utf8),
-      contentType: "application/x-www-form-urlencoded", isRepeatable: true, requiresAuthentication: false)
-    do {
-      let response = try await sender.send(request, url: url, token: nil)
-      return try Session(
-        tokenResponse: response, loginURL: loginURL,
-        refreshToken: credentials.refreshToken(latest: latestRefreshToken))
-    } catch {
-      throw Self.isRefusal(error) ? error.recoded(.notAuthenticated, Self.words(error, credentials)) : error
-    }
+  /// - Parameter previous: The session that the new one replaces. Its refresh token is used in place of the credentials' own,
+  ///   because only the newest is good where tokens rotate; so is the audience that worked.
+  /// - Throws: ``RestError`` `.notAuthenticated` with a reason and the server's words when it refuses the credentials;
+  ///   `.httpStatus` and `.noResponse` when the same credentials may succeed later.
+  public func signIn(_ credentials: Credentials, previous: Session? = nil) async throws(RestError) -> Session {
+    try checkDomain(credentials)
+    let exchange = TokenExchange(sender: sender, credentials: credentials, instanceURL: previous?.instanceURL)
+    if case .jwtBearer(let bearer) = credentials { return try await signIn(bearer, exchange, previous) }
+    let latest = previous?.refreshToken
+    let response = try await exchange.send { () throws(RestError) in credentials.form(latest: latest) }
+    return try Session(
+      tokenResponse: response, loginURL: credentials.loginURL, refreshToken: credentials.refreshToken(latest: latest))
   }
 
   /// Ends a session at the login host: its refresh token, and with it all that came of it, else its access token.
@@ -58,21 +48,63 @@ public struct OAuthClient: Sendable {
     _ = try await sender.send(request, url: url, token: nil)
   }
 
-  /// Who was refused where, what the host said, and what to look at.
-  private static func words(_ error: RestError, _ credentials: Credentials) -> String {
-    let host = WebAddress.withoutTrailingSlashes(credentials.loginURL)
-    let who = credentials.username.map { "the sign-in of \($0)" } ?? "the sign-in of client \(credentials.clientId)"
-    return "\(host) refused \(who): \(error.message); \(credentials.remedy(for: error.serverCode ?? ""))"
+  /// The hosts that all orgs share know no client credentials: the secret would be sent for nothing.
+  private func checkDomain(_ credentials: Credentials) throws(RestError) {
+    guard case .clientCredentials = credentials, let host = WebAddress(credentials.loginURL)?.host, JWTBearer.isShared(host)
+    else { return }
+    var error = RestError(
+      code: .notAuthenticated,
+      message: "\(credentials.loginURL) takes no client credentials; \(credentials.remedy(for: .wrongHost, nil))",
+      outcome: .notSent)
+    error.reason = SignInReason.wrongHost.rawValue
+    throw error
   }
 
-  /// True when the login host has judged the credentials, as opposed to being unable to.
-  private static func isRefusal(_ error: RestError) -> Bool {
-    guard error.code == .httpStatus, let status = error.status, (400..<500).contains(status) else { return false }
-    return error.serverCode.map(refusals.contains) ?? false
+  // MARK: Assertions
+
+  /// One other audience is tried, and one assertion by the server's clock.
+  private func signIn(
+    _ bearer: JWTBearer, _ exchange: TokenExchange, _ previous: Session?
+  ) async throws(RestError) -> Session {
+    let isSameHost = previous?.loginURL == exchange.credentials.loginURL
+    var audience = (isSameHost ? previous?.audience : nil) ?? bearer.firstAudience
+    var offset = 0.0, otherWasTried = false, clockWasSet = false
+    while true {
+      let now = sender.environment.now
+      let (target, ahead) = (audience, offset)
+      do throws(RestError) {
+        let response = try await exchange.send { () throws(RestError) in
+          [
+            ("grant_type", "urn:ietf:params:oauth:grant-type:jwt-bearer"),
+            ("assertion", try bearer.assertion(audience: target, now: now() + ahead)),
+          ]
+        }
+        var session = try Session(
+          tokenResponse: response, loginURL: exchange.credentials.loginURL, refreshToken: nil)
+        session.audience = audience
+        return session
+      } catch {
+        if Self.isOfAudience(error), !otherWasTried, let other = bearer.audience(after: audience) {
+          (audience, otherWasTried) = (other, true)
+        } else if error.reason == SignInReason.clock.rawValue, !clockWasSet, let measured = measuredOffset(error) {
+          (offset, clockWasSet) = (measured, true)
+          let side = measured > 0 ? "behind" : "ahead of"
+          sender.logger.warning("this machine's clock is \(Int(abs(measured))) s \(side) that of \(bearer.loginURL): set it")
+        } else {
+          throw error
+        }
+      }
+    }
   }
 
-  private static let refusals: Set<String> = [
-    "invalid_grant", "invalid_client", "invalid_client_id", "inactive_user", "inactive_org", "unsupported_grant_type",
-    "invalid_scope", "invalid_request", "redirect_uri_mismatch",
-  ]
+  private static func isOfAudience(_ error: RestError) -> Bool {
+    error.reason == SignInReason.audience.rawValue || (error.code == .notAuthenticated && error.serverCode == "app_not_found")
+  }
+
+  /// Seconds that the server's clock is ahead of ours; nil when the clocks agree or the server names no time.
+  private func measuredOffset(_ error: RestError) -> Double? {
+    guard let server = error.serverTime else { return nil }
+    let offset = server - sender.environment.now()
+    return abs(offset) > JWTBearer.clockLeeway ? offset : nil
+  }
 }

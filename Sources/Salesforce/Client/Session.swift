@@ -16,6 +16,8 @@ public struct Session: Sendable, Equatable {
   public var identityURL: String
   /// Milliseconds since 1970; nil when the server did not say.
   public var issuedAt: Int64?
+  /// Whom the assertion was for that the login host accepted; nil after other flows.
+  public var audience: String?
 
   public init(
     accessToken: String, refreshToken: String? = nil, instanceURL: String, userId: String = "", orgId: String = "",
@@ -58,6 +60,7 @@ extension Session {
     ]
     object["refreshToken"] = refreshToken.map { .string($0) }
     object["issuedAt"] = issuedAt.map { .integer($0) }
+    object["audience"] = audience.map { .string($0) }
     return .object(object)
   }
 
@@ -70,6 +73,7 @@ extension Session {
       accessToken: accessToken, refreshToken: json["refreshToken"]?.stringValue, instanceURL: instanceURL,
       userId: json["userId"]?.stringValue ?? "", orgId: json["orgId"]?.stringValue ?? "", loginURL: loginURL,
       identityURL: json["identityURL"]?.stringValue ?? "", issuedAt: json["issuedAt"]?.integerValue)
+    audience = json["audience"]?.stringValue
   }
 }
 

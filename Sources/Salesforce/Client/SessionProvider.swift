@@ -6,7 +6,8 @@ actor SessionProvider {
   private let credentials: Credentials?
   private let onSessionChange: @Sendable (Session) async -> Void
   private var session: Session?
-  /// The login host's last word on these credentials: asking again would only lock the user out.
+  /// The login host's last word on these credentials, not what was wrong before it was asked. Asking again would only lock the
+  /// user out.
   private var rejection: RestError?
   private var renewal: Task<Void, Never>?
   private var waiting: [UInt64: CheckedContinuation<Result<Session, RestError>, Never>] = [:]
@@ -77,7 +78,7 @@ actor SessionProvider {
     renewal = nil
     switch result {
     case .success(let fresh): session = fresh
-    case .failure(let error): if error.code == .notAuthenticated { rejection = error }
+    case .failure(let error): if error.code == .notAuthenticated, error.outcome != .notSent { rejection = error }
     }
     let waiters = waiting
     waiting = [:]
@@ -93,7 +94,7 @@ actor SessionProvider {
           outcome: .notSent))
     }
     do {
-      let fresh = try await oauth.signIn(credentials, latestRefreshToken: session?.refreshToken)
+      let fresh = try await oauth.signIn(credentials, previous: session)
       // Before anybody uses it: where refresh tokens rotate, an unsaved one is lost with the process.
       await onSessionChange(fresh)
       return .success(fresh)

@@ -23,7 +23,7 @@ struct Assertion {
     guard parts.count == 3, text.utf8.count <= Tuning.assertionBytes, let header = Self.object(parts[0]),
       let claims = Self.object(parts[1]), let signature = Base64.decodeURL(parts[2]),
       header["alg"] == "RS256", header["crit"] == nil, let issuer = claims["iss"]?.stringValue,
-      let subject = claims["sub"]?.stringValue ?? claims["prn"]?.stringValue, let expires = Self.seconds(claims["exp"])
+      let subject = claims["prn"]?.stringValue ?? claims["sub"]?.stringValue, let expires = Self.seconds(claims["exp"])
     else { throw .assertion }
     self.issuer = issuer
     self.subject = subject

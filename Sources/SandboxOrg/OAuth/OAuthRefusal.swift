@@ -4,10 +4,11 @@ import Support
 /// What the OAuth resources refuse with; not the array of the data API.
 struct OAuthRefusal: Error, Equatable {
   let error: String, description: String
+  var status = 400
 
   var reply: ServerReply {
     .json(
-      400, .object(["error": .string(error), "error_description": .string(description)]),
+      status, .object(["error": .string(error), "error_description": .string(description)]),
       headers: [("Cache-Control", "no-store")])
   }
 
@@ -23,7 +24,7 @@ struct OAuthRefusal: Error, Equatable {
   static let expiredCode = grant("expired authorization code")
   static let unknownCode = grant("invalid authorization code")
   static let notApproved = grant("user hasn't approved this consumer")
-  static let notAdminApproved = grant("user is not admin approved")
+  static let notAdminApproved = Self("invalid_app_access", "user is not admin approved to access this app")
   static let noRunAsUser = grant("no client credentials user enabled")
   static let wrongDomain = grant("request not supported on this domain")
   static let audience = grant("audience is invalid")
@@ -34,7 +35,12 @@ struct OAuthRefusal: Error, Equatable {
   static let redirectURI = Self("redirect_uri_mismatch", "redirect_uri must match configuration")
   static let grantType = Self("unsupported_grant_type", "grant type not supported")
   static let responseType = Self("unsupported_response_type", "response type not supported")
-  static let inactiveUser = Self("inactive_user", "user is inactive")
+  static let inactiveUser = grant("inactive user")
+  static let basicHeader: Self = {
+    var refusal = Self("invalid_basic_auth_header", "the Authorization header holds no client id and secret")
+    refusal.status = 401
+    return refusal
+  }()
   static let scope = Self("invalid_scope", "the requested scope is not allowed")
   static let noChallenge = Self("invalid_request", "missing required code challenge")
   static let challengeMethod = Self("invalid_request", "code challenge method must be S256")
@@ -63,14 +69,14 @@ struct Form {
   }
 
   /// Client id and secret: from HTTP Basic, else from the form.
-  var client: (id: String?, secret: String?) {
-    if let authorization, authorization.lowercased().hasPrefix("basic "),
-      let bytes = Base64.decodeLenient(String(authorization.dropFirst(6)))
-    {
-      let parts = String(decoding: bytes, as: UTF8.self).split(
-        separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
-      if parts.count == 2 { return (String(parts[0]), String(parts[1])) }
+  /// - Throws: `invalid_basic_auth_header` for a Basic header that cannot be read.
+  func client() throws(OAuthRefusal) -> (id: String?, secret: String?) {
+    guard let authorization, authorization.lowercased().hasPrefix("basic ") else {
+      return (self["client_id"], self["client_secret"])
     }
-    return (self["client_id"], self["client_secret"])
+    guard let bytes = Base64.decodeLenient(String(authorization.dropFirst(6))) else { throw .basicHeader }
+    let parts = String(decoding: bytes, as: UTF8.self).split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
+    guard parts.count == 2 else { throw .basicHeader }
+    return (String(parts[0]), String(parts[1]))
   }
 }

@@ -46,6 +46,8 @@ public struct SandboxClient: Sendable, Equatable {
   public var certificate: String?
   /// Refuses assertions that are good for more than the three minutes Salesforce documents; real orgs take them.
   public var strictAssertions = false
+  /// False refuses user names with passwords, as orgs made since Summer '23 do, in the words for a wrong password.
+  public var passwordFlow = true
   public var approval = Approval.byUser
 
   public init(id: String, secret: String? = nil) {
@@ -103,7 +105,7 @@ public struct SandboxSignInData: Sendable, Equatable {
   private static func client(_ json: JSONValue, _ index: Int) throws(SandboxError) -> SandboxClient {
     let known = [
       "id", "secret", "requiresSecret", "redirectURIs", "scopes", "requiresPKCE", "rotatesRefreshTokens", "runsAs",
-      "certificate", "strictAssertions", "approval",
+      "certificate", "strictAssertions", "passwordFlow", "approval",
     ]
     let fields = try SignInFields(json, "clients[\(index)]", known)
     var client = SandboxClient(id: try fields.required("id"), secret: try fields.text("secret"))
@@ -115,6 +117,7 @@ public struct SandboxSignInData: Sendable, Equatable {
     client.runsAs = try fields.text("runsAs")
     client.certificate = try fields.text("certificate")
     client.strictAssertions = try fields.flag("strictAssertions") ?? false
+    client.passwordFlow = try fields.flag("passwordFlow") ?? true
     switch fields.object["approval"] {
     case nil, "user"?: break
     case "administrator"?: client.approval = .byAdministrator(usernames: nil)

@@ -28,7 +28,7 @@ enum TokenRoutes {
 
   private static func password(_ call: Call, _ form: Form) throws -> ServerReply {
     let client = try client(call, form, needsSecret: true)
-    guard let person = call.org.directory.person(form["username"], secret: form["password"]) else {
+    guard client.passwordFlow, let person = call.org.directory.person(form["username"], secret: form["password"]) else {
       throw OAuthRefusal.authentication
     }
     try checkActive(person.id, call.org)
@@ -42,7 +42,9 @@ enum TokenRoutes {
     let client = try client(call, form, needsSecret: true)
     guard let person = call.org.directory.person(client.runsAs) else { throw OAuthRefusal.noRunAsUser }
     try checkActive(person.id, call.org)
-    return try issue(call, client, user: person.id, scope: scope(client.scopes.filter { $0 != "refresh_token" }))
+    // What only a person at a browser can use is left out.
+    let scopes = client.scopes.filter { !["refresh_token", "web", "full"].contains($0) }
+    return try issue(call, client, user: person.id, scope: scope(scopes))
   }
 
   private static func assertion(_ call: Call, _ form: Form) throws -> ServerReply {
@@ -116,7 +118,7 @@ enum TokenRoutes {
 
   /// - Parameter needsSecret: Public clients have none for flows with a user; one that is sent must be right.
   static func client(_ call: Call, _ form: Form, needsSecret: Bool) throws(OAuthRefusal) -> SandboxClient {
-    let (id, secret) = form.client
+    let (id, secret) = try form.client()
     guard let client = call.org.directory.client(id) else { throw .unknownClient }
     if let secret, !secret.isEmpty {
       guard let own = client.secret, SignInDirectory.equal(secret, own) else { throw .clientSecret }

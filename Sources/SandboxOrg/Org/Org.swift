@@ -13,7 +13,7 @@ final class Org: @unchecked Sendable {
   var briefcase: [BriefcaseRule]
   var briefcaseRuns = BriefcaseRuns()
   let configuration: SandboxConfiguration
-  let organizationId = RecordID.make(prefix: "00D", sequence: 1)
+  let organizationId: String
 
   let connection: Connection
   let sessions: SessionRegistry
@@ -41,6 +41,7 @@ final class Org: @unchecked Sendable {
   /// - Parameter schemaText: In place of the schema file that the configuration names.
   init(_ configuration: SandboxConfiguration, schemaText: SchemaText? = nil) throws(SandboxError) {
     self.configuration = configuration
+    organizationId = RecordID.make(prefix: "00D", sequence: configuration.organizationNumber)
     calls = CallCount(limit: configuration.dailyCalls)
     var file = schemaText
     if file == nil, let path = configuration.schemaPath { file = try SchemaText(path: path) }

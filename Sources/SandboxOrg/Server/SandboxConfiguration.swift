@@ -58,6 +58,8 @@ public struct SandboxConfiguration: Sendable {
   public var clock: any SandboxClock = SystemSandboxClock()
   /// Records in a page, 1...2000. Below 200 it makes paging testable with few rows: it then overrules clients' wishes.
   public var pageSize = 2_000
+  /// Makes the org's id: two orgs on one machine need two.
+  public var organizationNumber: Int64 = 1
   package var limits = ConnectionLimits()
   /// Other services on the same port.
   package var mounts: [Mount] = []

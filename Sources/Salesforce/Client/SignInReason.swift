@@ -1,0 +1,108 @@
+import JSON
+import RestClient
+
+/// Why a login host refused a sign-in. Scripts see it as `reason` of an error `notAuthenticated`.
+public enum SignInReason: String, CaseIterable, Sendable {
+  /// The refresh token has expired, was revoked, or another program used it.
+  case sessionEnded
+  case wrongCredentials
+  case userInactive, orgInactive
+  /// The address of this machine or the hour is outside what the org allows.
+  case ipRestricted
+  /// Neither the user nor an administrator has approved the app for this user.
+  case notApproved
+  /// The org does not know the app, or has switched it or this flow off.
+  case appRefused
+  case wrongHost
+  case noRunAsUser
+  case audience
+  /// The clocks of this machine and the server are too far apart.
+  case clock
+  case rateLimited
+  /// Refused for a reason that is not listed here.
+  case refused
+  case denied
+  case needsPerson
+}
+
+/// What an error answer of a token resource means. A value: no network.
+///
+/// - Note: Texts change between releases of Salesforce: parts are compared, without case.
+enum TokenVerdict: Equatable {
+  case refused(SignInReason)
+  /// The server works on another request for the same refresh token. Moments later the same request succeeds.
+  case busy
+  /// The server could not judge the credentials now.
+  case passing
+  /// No answer of a token resource.
+  case other
+
+  init(_ error: RestError, grant: Credentials.Grant) {
+    guard error.code == .httpStatus || error.code == .requestLimitExceeded, let status = error.status else {
+      self = .other
+      return
+    }
+    guard (400..<500).contains(status) else {
+      self = status >= 500 ? .passing : .other
+      return
+    }
+    let body = error.body ?? ""
+    guard let code = error.serverCode?.lowercased() else {
+      self = Self.withoutCode(status, isEmpty: body.isEmpty, isPage: body.utf8.first { $0 > 32 } == UInt8(ascii: "<"))
+      return
+    }
+    let text = (error.errors.first?["error_description"]?.stringValue ?? "").lowercased()
+    self = status == 429 ? .refused(.rateLimited) : Self.judged(code, text, grant)
+  }
+
+  private static func withoutCode(_ status: Int, isEmpty: Bool, isPage: Bool) -> TokenVerdict {
+    if status == 429 { return .refused(.rateLimited) }
+    if isEmpty, [400, 401, 403].contains(status) { return .refused(.refused) }
+    return isPage ? .passing : .other
+  }
+
+  private static let passingCodes: Set<String> = [
+    "unknown_error", "server_error", "service_unavailable", "system_down", "slow_down", "client_blocked_retry",
+  ]
+
+  private static func judged(_ code: String, _ text: String, _ grant: Credentials.Grant) -> TokenVerdict {
+    if passingCodes.contains(code) { return .passing }
+    if code == "invalid_grant" {
+      if text.containsASCII("token request is already being processed") { return .busy }
+      // What orgs said in place of that until Winter '25.
+      if text.containsASCII("expired authorization code"), grant == .refreshToken { return .busy }
+      return .refused(invalidGrant(text, grant))
+    }
+    return .refused(reasons[code] ?? appRefusal(code) ?? (text.containsASCII("login rate exceeded") ? .rateLimited : .refused))
+  }
+
+  private static let reasons: [String: SignInReason] = [
+    "invalid_client": .wrongCredentials, "invalid_basic_auth_header": .wrongCredentials, "inactive_user": .userInactive,
+    "inactive_org": .orgInactive, "invalid_app_access": .notApproved, "oauth_app_access_denied": .notApproved,
+    "access_denied": .denied, "access-denied": .denied, "rate_limit_exceeded": .rateLimited,
+    "invalid_client_id": .appRefused, "app_not_found": .appRefused,
+  ]
+
+  private static func appRefusal(_ code: String) -> SignInReason? {
+    let isRefusal =
+      code.hasSuffix("_blocked") || code.hasSuffix("_disabled") || code.hasSuffix("policy_not_found")
+      || code.containsASCII("dpop") || code.hasPrefix("oauth_")
+    return isRefusal ? .appRefused : nil
+  }
+
+  /// Parts of descriptions of `invalid_grant`, the first that fits decides.
+  private static let parts: [(part: String, reason: SignInReason)] = [
+    ("inactive user", .userInactive), ("user is inactive", .userInactive), ("inactive org", .orgInactive),
+    ("login rate exceeded", .rateLimited), ("audience", .audience), ("expired access/refresh token", .sessionEnded),
+    ("hasn't approved this consumer", .notApproved), ("not admin approved", .notApproved),
+    ("not supported on this domain", .wrongHost), ("no client credentials user enabled", .noRunAsUser),
+    ("authentication failure", .wrongCredentials), ("invalid assertion", .wrongCredentials),
+  ]
+
+  private static func invalidGrant(_ text: String, _ grant: Credentials.Grant) -> SignInReason {
+    if let known = parts.first(where: { text.containsASCII($0.part) }) { return known.reason }
+    if text.containsASCII("restricted"), text.split(whereSeparator: { !$0.isLetter }).contains("ip") { return .ipRestricted }
+    if text.containsASCII("expired authorization code"), grant == .jwtBearer { return .clock }
+    return .refused
+  }
+}

@@ -1,0 +1,82 @@
+import Crypto
+import CryptoExtras
+import Support
+
+/// The RSA key that signs the assertions of a JWT app.
+public struct SigningKey: Sendable {
+  /// What is wrong with a key, and how to mend it. Never holds any of it.
+  public struct Problem: Error, Equatable, CustomStringConvertible {
+    public let description: String
+  }
+
+  private let key: _RSA.Signing.PrivateKey
+
+  static let smallestBits = 2_048
+
+  /// Reads PEM, PKCS#1 or PKCS#8, without a pass phrase.
+  /// - Throws: ``Problem``.
+  public init(pem: UnsafeRawBufferPointer) throws(Problem) {
+    guard let text = String(validating: pem, as: UTF8.self), let label = Self.label(of: text) else {
+      throw Problem(description: "it is not PEM: a line -----BEGIN PRIVATE KEY----- is missing")
+    }
+    try Self.check(label, isEncrypted: text.containsASCII("Proc-Type: 4,ENCRYPTED"))
+    guard let key = try? _RSA.Signing.PrivateKey(unsafePEMRepresentation: text) else {
+      throw Problem(
+        description: "it is not an RSA key that can be read; orgs take RSA of \(Self.smallestBits) bits or more: "
+          + "openssl genpkey -algorithm RSA -pkeyopt rsa_keygen_bits:\(Self.smallestBits) -out key.pem")
+    }
+    guard key.keySizeInBits >= Self.smallestBits else {
+      throw Problem(
+        description: "it has \(key.keySizeInBits) bits, and orgs take \(Self.smallestBits) or more: "
+          + "openssl genpkey -algorithm RSA -pkeyopt rsa_keygen_bits:\(Self.smallestBits) -out key.pem")
+    }
+    self.key = key
+  }
+
+  private static func label(of text: String) -> String? {
+    guard let begin = text.firstRange(ofASCII: "-----BEGIN ") else { return nil }
+    let rest = String(text[begin.upperBound...].prefix(64))
+    return rest.firstRange(ofASCII: "-----").map { String(rest[..<$0.lowerBound]) }
+  }
+
+  private static func check(_ label: String, isEncrypted: Bool) throws(Problem) {
+    if isEncrypted || label == "ENCRYPTED PRIVATE KEY" {
+      throw Problem(
+        description: "it is encrypted; write it without a pass phrase, readable by its owner alone: "
+          + "openssl pkey -in key.pem -out plain.pem && chmod 600 plain.pem")
+    }
+    switch label {
+    case "RSA PRIVATE KEY", "PRIVATE KEY": return
+    case "EC PRIVATE KEY", "EC PARAMETERS":
+      throw Problem(
+        description: "it is an EC key, and Salesforce takes RSA alone: "
+          + "openssl genpkey -algorithm RSA -pkeyopt rsa_keygen_bits:\(smallestBits) -out key.pem")
+    case "CERTIFICATE", "PUBLIC KEY", "RSA PUBLIC KEY":
+      throw Problem(
+        description: "it is a \(label.lowercased()), which the org has; name the private key that belongs to it, as made by "
+          + "openssl req -x509 -newkey rsa:\(smallestBits) -nodes -keyout key.pem -out certificate.pem")
+    default: throw Problem(description: "it is PEM of the kind '\(label)', not a private key")
+    }
+  }
+
+  /// RS256.
+  func signature(of text: String) throws -> [UInt8] {
+    try Array(key.signature(for: SHA256.hash(data: Array(text.utf8)), padding: .insecurePKCS1v1_5).rawRepresentation)
+  }
+}
+
+/// Where the private key of a JWT app is kept. It is read each time an assertion is signed.
+public struct SigningKeySource: Sendable, Equatable {
+  /// For messages, such as `the key file key.pem`.
+  public let name: String
+  let read: @Sendable () throws -> SigningKey
+
+  /// - Parameter read: May block. Called for each assertion, so that a key that was replaced is used at once.
+  public init(name: String, read: @escaping @Sendable () throws -> SigningKey) {
+    self.name = name
+    self.read = read
+  }
+
+  /// Two sources are equal when they name the same place.
+  public static func == (a: SigningKeySource, b: SigningKeySource) -> Bool { a.name == b.name }
+}

@@ -1,0 +1,140 @@
+import Logging
+import RestClient
+
+/// Sends a form to the token resource: again while the server cannot judge it, once more where a login host redirects it.
+struct TokenExchange {
+  let sender: RequestSender
+  let credentials: Credentials
+  /// Where the session's data are; a login host may send a token request there.
+  let instanceURL: String?
+
+  static let path = "/services/oauth2/token"
+  /// Seconds between tries while the server works on another request for the same refresh token.
+  static let busyWaits = [1.0, 2, 4, 8, 15]
+
+  /// - Parameter form: Asked for each try: assertions are signed anew.
+  /// - Throws: ``RestError`` `.notAuthenticated` with a reason when the server refuses; what kept it from judging otherwise.
+  func send(
+    _ form: () throws(RestError) -> [(name: String, value: String)]
+  ) async throws(RestError) -> RestResponse {
+    var url = try WebAddress.url(path: Self.path, query: [], base: credentials.loginURL)
+    var attempt = 1, busy = 0, wasRedirected = false
+    while true {
+      let failed: RestError
+      do throws(RestError) {
+        return try await post(form(), to: url)
+      } catch {
+        failed = error
+      }
+      if let target = try redirect(failed, from: url, isFirst: !wasRedirected) {
+        (url, wasRedirected) = (target, true)
+        continue
+      }
+      switch TokenVerdict(failed, grant: credentials.grant) {
+      case .refused(let reason): throw refusal(failed, reason)
+      case .busy:
+        guard busy < Self.busyWaits.count else { throw busyError(failed) }
+        try await pause(Self.busyWaits[busy], failed)
+        busy += 1
+      case .passing:
+        try await pause(afterAttempt: attempt, unavailable(failed), asIf: noAnswer(failed))
+        attempt += 1
+      case .other:
+        try await pause(afterAttempt: attempt, failed, asIf: failed)
+        attempt += 1
+      }
+    }
+  }
+
+  private func post(_ form: [(name: String, value: String)], to url: String) async throws(RestError) -> RestResponse {
+    let body = Array(PercentEncoding.form(form).utf8)
+    let request = RestRequest(
+      .POST, Self.path, body: body, contentType: "application/x-www-form-urlencoded", isRepeatable: true,
+      requiresAuthentication: false)
+    // Tried once: which answers pass is not for the rules of data requests to say.
+    var once = sender
+    once.policy = .never
+    return try await once.send(request, url: url, token: nil)
+  }
+
+  // MARK: Waiting
+
+  /// Asking twice makes two sessions at worst, so a lost answer is no reason to give up.
+  private func pause(afterAttempt attempt: Int, _ failed: RestError, asIf judged: RestError) async throws(RestError) {
+    let environment = sender.environment
+    let decision = sender.policy.decide(
+      afterAttempt: attempt, isRepeatable: true, error: judged, now: environment.now(), random: environment.random())
+    guard case .wait(let seconds) = decision else { throw failed }
+    try await pause(seconds, failed)
+  }
+
+  private func pause(_ seconds: Double, _ failed: RestError) async throws(RestError) {
+    do {
+      try await sender.environment.sleep(seconds)
+    } catch {
+      throw .cancelled(outcome: failed.outcome)
+    }
+  }
+
+  /// Pages and codes that say "not now" have statuses that data requests take for final.
+  private func noAnswer(_ error: RestError) -> RestError {
+    RestError(code: .noResponse, message: error.message, headers: error.headers)
+  }
+
+  private func unavailable(_ error: RestError) -> RestError {
+    var error = error.recoded(.httpStatus)
+    error.passing = .soon
+    return error
+  }
+
+  private func busyError(_ error: RestError) -> RestError {
+    var busy = error.recoded(
+      .httpStatus, "\(credentials.loginURL) is still working on another request for this refresh token: \(error.message)")
+    busy.passing = .soon
+    return busy
+  }
+
+  // MARK: Redirects
+
+  /// Where a refused request is to be sent instead; nil when the answer is no redirect.
+  /// - Throws: `wrongHost` for a place that must not get secrets.
+  private func redirect(_ error: RestError, from url: String, isFirst: Bool) throws(RestError) -> String? {
+    guard let status = error.status, [301, 302, 307, 308].contains(status), let from = WebAddress(url) else { return nil }
+    let location = error.header("Location") ?? ""
+    let target = location.hasPrefix("/") ? from.origin + location : location
+    let path = Self.path(of: target)
+    guard isFirst, let to = WebAddress(target), path == Self.path(of: url), mayFollow(from, to) else {
+      throw refusal(
+        error.recoded(.httpStatus, "it sends the sign-in on to '\(WebAddress(target)?.host ?? "an address that is not valid")'"),
+        .wrongHost)
+    }
+    return target
+  }
+
+  private func mayFollow(_ from: WebAddress, _ to: WebAddress) -> Bool {
+    if from.isLoopback, to.isLoopback { return !from.isEncrypted || to.isEncrypted }
+    guard to.isEncrypted else { return false }
+    if let instance = instanceURL.flatMap({ WebAddress($0) }), instance == to { return true }
+    return [".salesforce.com", ".salesforce.mil", ".sfcrmproducts.cn"].contains {
+      from.host.hasSuffix($0) && to.host.hasSuffix($0) && to.port == 443
+    }
+  }
+
+  /// The path without query and fragment.
+  private static func path(of url: String) -> Substring? {
+    guard let scheme = url.firstRange(ofASCII: "://") else { return nil }
+    return url[scheme.upperBound...].drop { $0 != "/" && $0 != "?" && $0 != "#" }.prefix { $0 != "?" && $0 != "#" }
+  }
+
+  // MARK: Refusals
+
+  /// Who was refused where, what the host said, and what to look at.
+  private func refusal(_ error: RestError, _ reason: SignInReason) -> RestError {
+    let said = error.message.count > 200 ? String(error.message.prefix(200)) + "…" : error.message
+    var refused = error.recoded(
+      .notAuthenticated,
+      "\(credentials.loginURL) refused \(credentials.subject): \(said); \(credentials.remedy(for: reason, error.serverCode))")
+    refused.reason = reason.rawValue
+    return refused
+  }
+}
