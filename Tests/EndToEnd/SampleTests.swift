@@ -162,4 +162,58 @@ import Testing
     let ended = try await run(Workplace(), "repositories.lua", "next")
     #expect(ended.status == 1 && ended.errors.contains("'next' is not an option: use --org NAME, n, r and q"), "\(ended)")
   }
+
+  // MARK: library.lua
+
+  private static let shown = """
+    Books: 1
+      The Sea of Lists, ISBN 9783161484100, Adventure Essays
+    The Sea of Lists
+      Authors: Abel Almeida, Abel Ansah
+      Publishers: Aalborg & Sons
+      Among the books of the genre Adventure Essays
+
+    """
+
+  /// Names with a uniqueness test, a book that is refused, one that is sent with its ISBN and its relations, and all of it without a
+  /// server.
+  @Test func library_tutorial_isSavedSentShownAndReadOffline() async throws {
+    let place = try Workplace()
+    let ended = try await run(place, "library.lua")
+    #expect(ended.status == 0 && ended.complaints.isEmpty, "\(ended)")
+    #expect(ended.output.hasPrefix("40 genres, 300 publishers, 2000 authors\nGenre 'Lighthouse stories' is added\n"), "\(ended)")
+    #expect(
+      ended.output.contains("\nGenre 'Adventure Essays' is not added: class Genre has an object with the same 'name' already"))
+    #expect(ended.output.contains("\nA book that is not valid: title: give one; isbn: 13 digits"))
+    let saved = try #require(ended.output.firstRange(of: "'The Sea of Lists' is saved here\n"))
+    #expect(ended.output[saved.upperBound...].hasPrefix("'The Sea of Lists' is on the server\n" + Self.shown))
+    #expect(ended.output.hasSuffix("  Authors again: Abel Almeida, Abel Ansah\n"))
+    let offline = try await run(place, "library.lua", "offline")
+    #expect(offline.status == 0 && offline.output == Self.shown, "\(offline)")
+  }
+
+  @Test func library_bookThatIsNotValid_isNotSaved() async throws {
+    let ended = try await run(Workplace(), "library.lua", "--isbn", "12", "--year", "x", "--genre", "None")
+    #expect(ended.status == 1, "\(ended)")
+    let problem = "isbn: 13 digits, without dashes; year: a number from 1450 to 2100; genre: none of that name"
+    #expect(ended.output.hasSuffix("The book is not saved: \(problem)\n"), "\(ended)")
+  }
+
+  @Test func library_serverThatIsAway_keepsWhatIsHere() async throws {
+    let place = try Workplace()
+    #expect(try await run(place, "library.lua").status == 0)
+    let away = try await run(
+      place, "library.lua", "--server", "http://127.0.0.1:9/parse", "--app", "library", "--title", "Lost", "--isbn",
+      "9783161484124",
+      environment: ["PARSE_REST_KEY": "k"])
+    #expect(away.status == 0, "\(away)")
+    #expect(
+      away.output.contains("genres: not loaded: ") && away.output.contains("\n'Lost' stays here until the server is there: "))
+    #expect(away.output.contains("\n  Lost, ISBN 9783161484124, Adventure Essays\n"), "\(away)")
+  }
+
+  @Test func library_wrongWord_isRefused() async throws {
+    let ended = try await run(Workplace(), "library.lua", "list")
+    #expect(ended.status == 1 && ended.errors.contains("'list' is not an option: use offline, --server"), "\(ended)")
+  }
 }

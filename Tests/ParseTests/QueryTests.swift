@@ -147,16 +147,6 @@ struct ParseQueryTests {
   @Test func badClassName_isRefusedBeforeAnyRequest() {
     #expect(throws: ParseProblem.self) { _ = try ParseQuery("Bo ok") }
   }
-
-  @Test func looks_areCutIntoChunks() throws {
-    let ids = (0..<250).map { "id\($0)" }
-    let stamps = try ParseQuery.stamps(of: ids, in: "Book")
-    #expect(stamps.map(\.limit) == [100, 100, 50] && stamps[0].keys == ["updatedAt"])
-    let presence = try ParseQuery.presence(of: ids, in: "Book", .exists("isbn"))
-    #expect(presence.map(\.limit) == [200, 50])
-    #expect(presence[1].condition.json["$and"]?.arrayValue?.first == ["isbn": ["$exists": true]])
-    #expect(try ParseQuery.stamps(of: [], in: "Book").isEmpty)
-  }
 }
 
 struct KeysetWalkTests {

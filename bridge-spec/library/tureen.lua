@@ -36,7 +36,7 @@
 
 --- How changes are sent; further keys belong to the type.
 ---@class tureen.SyncUpTarget
----@field type ("collection"|"batch"|"plain"|"parent_children"|"rest"|"custom")?  how many records go into a request
+---@field type ("collection"|"batch"|"plain"|"parent_children"|"rest"|"parse"|"custom")?  how many records go into a request
 ---@field createFieldlist (string[]|string)?  what is sent of a new record
 ---@field updateFieldlist (string[]|string)?  what is sent of a changed one
 
@@ -81,7 +81,7 @@
 ---@field ghostsCheckedUntil integer  no entry was a ghost then, ms since 1970 UTC; -1 when that is not known
 ---@field startTime integer  ms since 1970 UTC; 0 before the first run
 ---@field endTime integer  ms since 1970 UTC; 0 before the first end
----@field error string  why the last run ended FAILED: the server's body, else a message
+---@field error string  why the last run ended FAILED: the body of the server's refusal, else a message
 ---@field fetched integer  records the server sent that are new or changed
 ---@field stored integer  of these, written into the soup
 ---@field skipped integer  left alone: dirty here (down), newer on the server (up), nothing to send, or another run is sending it

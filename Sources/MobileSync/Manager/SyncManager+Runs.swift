@@ -210,7 +210,8 @@ extension SyncManager {
     case .syncDown: return (try? targets.down(state.target).places(state.soupName).map(\.soup)) ?? [state.soupName]
     case .syncUp:
       let info = (try? targets.families(state.target))?.info
-      return info.map { [$0.parent.soup, $0.children.soup] } ?? [state.soupName]
+      if let info { return [info.parent.soup, info.children.soup] }
+      return [state.soupName] + ((try? targets.up(state.target))?.companions.map(\.soup) ?? [])
     }
   }
 

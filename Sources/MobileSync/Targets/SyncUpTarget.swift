@@ -27,6 +27,25 @@ package protocol SyncUpTarget: Sendable {
   /// Whether creates go before updates, and deletes go last.
   var sendsCreatesFirst: Bool { get }
 
+  /// Where its entries name other ones. Entries are created behind those of their own soup that they name.
+  var references: [EntryReference] { get }
+
+  /// Whether entries of other syncs may name its own by local ids: then those are looked for and follow.
+  var isNamedByOthers: Bool { get }
+
+  /// Further soups that go with the entries, and are sent behind them.
+  var companions: [UploadCompanion] { get }
+
+  /// How many groups of a batch may be on their way at once. Those of one record go one after the other all the same.
+  var requestsAtOnce: Int { get }
+
+  /// How many entries are written back together where no create is among them and none is compared before it goes: what is sent
+  /// again after the process was killed does no harm then.
+  var largestBatch: Int { get }
+
+  /// Whether the entries of a soup go one at a time, as they were made: some of them name others of the same soup.
+  func keepsOrder(in soup: String) -> Bool
+
   /// What identifies creates, as it is written down before they are sent and stays the same until one is answered.
   /// - Parameters:
   ///   - indices: The creates of the batch.
@@ -46,6 +65,9 @@ package protocol SyncUpTarget: Sendable {
 
   /// Splits the uploads of a batch into requests, in the order they are sent.
   func groups(_ uploads: [PlannedUpload]) -> [UploadGroup]
+
+  /// The same, for a target that looks at the entries.
+  func groups(_ uploads: [PlannedUpload], of batch: DirtyBatch) -> [UploadGroup]
 
   /// Sends one group.
   /// - Returns: One result for each record of the group, in its order.
@@ -74,6 +96,15 @@ extension SyncUpTarget {
   package var updatesWithCondition: Bool { true }
   package var keysCreates: Bool { false }
   package var sendsCreatesFirst: Bool { false }
+  package var references: [EntryReference] { [] }
+  package var isNamedByOthers: Bool { false }
+  package var companions: [UploadCompanion] { [] }
+  package var requestsAtOnce: Int { 1 }
+  package var largestBatch: Int { settings.maxBatchSize }
+
+  package func keepsOrder(in soup: String) -> Bool { false }
+
+  package func groups(_ uploads: [PlannedUpload], of batch: DirtyBatch) -> [UploadGroup] { groups(uploads) }
 
   package func createKeys(
     _ indices: [Int], of batch: DirtyBatch, known: [Int64: JSONObject], in context: UploadContext
@@ -94,6 +125,30 @@ extension SyncUpTarget {
     type: String, _ indices: [Int], of batch: DirtyBatch, in context: UploadContext
   ) async throws -> [RemoteRecord] {
     try await context.remoteRecords(type: type, ids: indices.map { batch.serverId($0) ?? "" }, dateField: fields.modificationDate)
+  }
+}
+
+/// A place in entries that holds the id of an entry of some soup.
+package struct EntryReference: Sendable, Equatable {
+  /// Members, with dots between them.
+  package let path: String
+  /// Where the entries are that it names.
+  package let soup: String
+
+  package init(path: String, soup: String) {
+    self.path = path
+    self.soup = soup
+  }
+}
+
+/// A soup whose entries are sent behind those of a sync's own soup.
+package struct UploadCompanion: Sendable {
+  package let soup: String
+  package let target: any SyncUpTarget
+
+  package init(soup: String, target: any SyncUpTarget) {
+    self.soup = soup
+    self.target = target
   }
 }
 

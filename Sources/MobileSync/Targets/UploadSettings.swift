@@ -48,10 +48,10 @@ package struct UploadSettings: Sendable {
   /// For targets that read their own JSON.
   /// - Parameters:
   ///   - json: As it is to be stored.
-  ///   - create: First-level members that a create may send.
+  ///   - create: First-level members that a create may send; nil leaves it to the options.
   ///   - update: The same of an update.
   package init(
-    json: JSONObject, fields: TargetFields, create: [String], update: [String], maxBatchSize: Int, lostCreateWaitMs: Int64?
+    json: JSONObject, fields: TargetFields, create: [String]?, update: [String]?, maxBatchSize: Int, lostCreateWaitMs: Int64?
   ) {
     self.json = json
     self.fields = fields

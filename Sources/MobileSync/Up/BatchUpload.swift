@@ -55,27 +55,35 @@ struct BatchUpload: Sendable {
     }
   }
 
-  /// Sends everything, one request after the other.
-  /// - Returns: What ended it before the last request; the answers until then are kept.
+  /// Sends everything, as many requests at once as the target allows.
+  /// - Returns: What ended it before the last request; the answers until then are kept, and those to requests that were on their
+  ///   way are waited for.
   mutating func send() async -> (any Error)? {
-    for group in target.groups(planned) {
-      do {
-        let results = try await target.send(group, of: batch, in: context)
-        for (upload, result) in zip(group.uploads, results) {
-          if result.isPending {
-            unsettled.insert(batch.entryIds[upload.index])
-          } else {
-            answers.append(answer(upload.index, upload.action, result))
-          }
-        }
-      } catch {
-        if UploadAnswer.mayHaveHappened(error) {
-          unsettled.formUnion(group.uploads.filter { $0.action == .create }.map { batch.entryIds[$0.index] })
-        }
-        return error
+    let groups = target.groups(planned, of: batch)
+    let endings = await RequestsInFlight(target: target, batch: batch, context: context).send(groups)
+    var failure: (any Error)?
+    for (group, ending) in zip(groups, endings) {
+      switch ending {
+      case .success(let results): take(results, of: group)
+      case .failure(let error as UploadNotSent): failure = failure ?? error.cause
+      case .failure(let error):
+        failure = failure ?? error
+        guard UploadAnswer.mayHaveHappened(error) else { continue }
+        unsettled.formUnion(group.uploads.filter { $0.action == .create }.map { batch.entryIds[$0.index] })
+      case nil: continue
       }
     }
-    return nil
+    return failure
+  }
+
+  private mutating func take(_ results: [UploadResult], of group: UploadGroup) {
+    for (upload, result) in zip(group.uploads, results) {
+      if result.isPending {
+        unsettled.insert(batch.entryIds[upload.index])
+      } else {
+        answers.append(answer(upload.index, upload.action, result))
+      }
+    }
   }
 
   private func answer(_ i: Int, _ action: UploadAction, _ result: UploadResult) -> UploadAnswer {

@@ -9,8 +9,8 @@ package final class DirtyBatch: Sendable {
     package let fields: TargetFields
     package let externalIdField: String?
     /// Fields to send. The id, the date, `attributes` and what the engine keeps are never sent as data.
-    let create: [String]?
-    let update: [String]?
+    package let create: [String]?
+    package let update: [String]?
     let scan: ScanPlan
 
     init(fields: TargetFields, externalIdField: String?, create: [String]?, update: [String]?) {

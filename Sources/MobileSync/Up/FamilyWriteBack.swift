@@ -19,7 +19,7 @@ struct FamilyWriteBack: Sendable {
     for answer in ordered {
       let side = upload.family.side(answer.member)
       try transaction.writeBack(
-        answer.answer, in: side.soup, fields: side.fields, madeBy: claim.syncId
+        answer.answer, in: side.soup, fields: side.fields, madeBy: claim.syncId, now: claim.now
       ) {
         upload.family.batch(answer.member).batch.sentFields(answer.sent)
       }

@@ -65,9 +65,10 @@ enum WriteBack {
   ) -> RowChange {
     var members: JSONObject = [:]
     if let id = result.id, !idField.contains(".") || result.record == nil { members[idField] = .string(id) }
-    if isUnchanged {
+    if isUnchanged, !result.isPartial {
       for (key, value) in adding(result, to: LocalField.clean) { members[key] = value }
     } else {
+      if isUnchanged { for (key, value) in adding(result, to: [:]) { members[key] = value } }
       // The newer edit is a change of the record that now exists.
       members[LocalField.created] = false
       if !isDeleted(current) { members[LocalField.updated] = true }

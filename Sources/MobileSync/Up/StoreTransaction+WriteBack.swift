@@ -8,14 +8,23 @@ extension StoreTransaction {
     let ids = try entryIds(in: references.soup, where: references.field, equals: .text(old))
     guard !ids.isEmpty else { return }
     for id in ids {
-      let before = try entry(id, in: references.soup)?.version
-      _ = try patch(id, in: references.soup, setting: [references.field: .string(new)])
+      guard let row = try entry(id, in: references.soup) else { continue }
+      let before = row.version, keys = references.field.split(separator: ".").map(String.init)
+      guard let member = keys.first else { continue }
+      let value = Self.replacing(try row.object()[member], at: keys.dropFirst(), with: .string(new))
+      _ = try patch(id, in: references.soup, setting: [member: value])
       guard var upload = try unsettledUpload(of: id, in: references.soup) else { continue }
       if upload.version == before, let version = try entry(id, in: references.soup)?.version { upload.version = version }
       // Where it was sent with its parent, the server has put the id in.
       if let sent = SentCreate(upload), sent.parentId == old { upload.sent = sent.text(parentId: new) }
       try self.journal([upload], in: references.soup)
     }
+  }
+
+  private static func replacing(_ value: JSONValue?, at keys: ArraySlice<String>, with new: JSONValue) -> JSONValue {
+    guard let key = keys.first, var members = value?.objectValue else { return new }
+    members[key] = replacing(members[key], at: keys.dropFirst(), with: new)
+    return .object(members)
   }
 
   /// The record of a create without an answer is found: the entry stands for it, with what was edited here since.
@@ -25,7 +34,8 @@ extension StoreTransaction {
     let sent = SentRecord(entryId: upload.entryId, version: upload.version, action: .create)
     try writeBack(
       UploadAnswer(sent: sent, outcome: .succeeded, result: .found(id)), in: soup,
-      fields: create.place.fields, madeBy: upload.syncId, sentFields: create.fields.map { fields in { fields } })
+      fields: create.place.fields, madeBy: upload.syncId, now: upload.sentAt,
+      sentFields: create.fields.map { fields in { fields } })
     try settle([upload.entryId], in: soup)
     guard let references = create.place.references else { return }
     for old in Set([before, create.localId].compactMap(\.self)) { try redirect(references, from: old, to: id) }
@@ -34,12 +44,15 @@ extension StoreTransaction {
   /// Writes what an answer means for its row.
   /// - Parameters:
   ///   - syncId: The sync up that makes records which a sync down will bring; nil for others.
+  ///   - now: Ms since 1970 UTC.
   ///   - updated: Entries whose updates travelled with it.
   ///   - sentFields: What the server has of it now, where the answer is a good one; nil when that is not known.
+  /// - Returns: The local id of a record that has one of the server's now; nil where no entry can name it.
+  @discardableResult
   func writeBack(
-    _ answer: UploadAnswer, in soup: String, fields: TargetFields, madeBy syncId: Int64?, updated: Set<Int64> = [],
+    _ answer: UploadAnswer, in soup: String, fields: TargetFields, madeBy syncId: Int64?, now: Int64, updated: Set<Int64> = [],
     sentFields: (() -> JSONObject)? = nil
-  ) throws {
+  ) throws -> String? {
     let (sent, outcome, result) = (answer.sent, answer.outcome, answer.result)
     let entry = try entry(sent.entryId, in: soup)
     let change = WriteBack.change(
@@ -49,23 +62,26 @@ extension StoreTransaction {
     case .remove: try removeUploaded(sent.entryId, externalId: try entry?.object()[fields.id]?.stringValue, from: soup)
     case .patch(let members, let keys): _ = try patch(sent.entryId, in: soup, setting: members, removing: keys)
     }
-    if outcome == .succeeded, let sentFields, let entry, entry.version != sent.version {
+    if outcome == .succeeded, let sentFields, let entry, entry.version != sent.version || result.isPartial {
       var known = sentFields()
       // The date stays that of the entry: a base with another one would be that of another copy.
       for (key, value) in result.record ?? [:] where key != fields.modificationDate { known[key] = value }
       try raiseBase(of: sent, in: soup, by: known, result.id.map { [fields.id: .string($0)] } ?? [:])
     }
-    guard outcome == .succeeded, sent.action == .create || sent.action == .upsert else { return }
+    guard outcome == .succeeded, sent.action == .create || sent.action == .upsert else { return nil }
+    var named: String?
     if result.keepsLocalId, let id = result.id, let local = try entry?.object()[fields.id]?.stringValue,
       local.hasPrefix(LocalField.localIdPrefix)
     {
-      try noteAssignedId(id, for: local, in: soup)
+      try noteAssignedId(id, for: local, in: soup, now: now)
+      named = local
     }
     if let syncId { try noteMaker(syncId, of: sent.entryId, in: soup) }
     if let id = result.id {
       let created = sent.action == .create ? sentFields?() ?? [:] : nil
       try takeIn(doublesOf: sent.entryId, recordId: id, in: soup, fields, created: created, updated: updated)
     }
+    return named
   }
 
   /// An entry that was edited during its upload stays dirty; what was sent is what the server last had of it.

@@ -54,7 +54,7 @@ extension SyncUpRun {
 
   private mutating func examine(_ ids: [Int64]) async throws {
     guard !ids.isEmpty else { return }
-    let soup = state.soupName, plan = plan
+    let soup = soup, plan = plan
     let batch = try await environment.store.read { try DirtyBatch($0.entries(ids, in: soup), plan: plan) }
     let findings = try await check.examine(batch)
     compared.dates.merge(findings.dates) { _, new in new }
@@ -66,7 +66,7 @@ extension SyncUpRun {
 
   private var check: UploadCheck {
     UploadCheck(
-      target: target, context: context(), store: environment.store, soup: state.soupName,
+      target: target, context: context(), store: environment.store, soup: soup,
       sendable: plan.update ?? [], refused: environment.refusedFields)
   }
 
@@ -94,7 +94,7 @@ extension SyncUpRun {
   mutating func encounters(
     _ indices: [Int], _ known: [Int: ServerVersion], _ batch: DirtyBatch
   ) async throws -> [Encounter] {
-    let soup = state.soupName, check = check
+    let soup = soup, check = check
     let versions = try await check.versions(indices.filter { known[$0] == nil }, batch).merging(known) { _, known in known }
     for i in indices {
       if let id = batch.serverId(i), let date = versions[i].flatMap(check.date) { compared.dates[id] = date }

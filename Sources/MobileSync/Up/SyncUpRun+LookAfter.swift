@@ -25,7 +25,7 @@ extension SyncUpRun {
   /// - Parameter versions: Of the rows as they were written back.
   func lookAfter(_ upload: BatchUpload, _ versions: [Int64: Int64]) async throws {
     guard !versions.isEmpty else { return }
-    let batch = upload.batch, soup = state.soupName, fields = target.fields
+    let batch = upload.batch, soup = soup, fields = target.fields
     let indices = batch.entryIds.indices.filter { versions[batch.entryIds[$0]] != nil }
     var looks: [AfterUpdate] = []
     do {

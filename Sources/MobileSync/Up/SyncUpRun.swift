@@ -8,7 +8,13 @@ import SmartStore
 struct SyncUpRun {
   let record: RunRecord
   private(set) var target: any SyncUpTarget
+  /// The sync's own, or one that goes with it.
+  let soup: String
   let plan: DirtyBatch.Plan
+  /// What names records of the soup by their local ids.
+  private var references: [SoupReference] = []
+  /// Creates that left something out.
+  private var followUps: [Int64] = []
   /// Records that are done with, whatever became of them.
   private var counter = ProgressCounter(total: 0)
   var compared = ComparedEntries()
@@ -19,8 +25,19 @@ struct SyncUpRun {
   init(_ record: RunRecord) throws {
     self.record = record
     target = try record.environment.targets.up(record.state.target)
+    soup = record.state.soupName
     plan = target.settings.plan(fieldlist: record.state.options.fieldlist)
   }
+
+  private init(_ companion: UploadCompanion, of run: SyncUpRun) {
+    record = run.record
+    target = companion.target
+    soup = companion.soup
+    plan = target.settings.plan(fieldlist: run.record.state.options.fieldlist)
+  }
+
+  /// How long entries may wait for the id of a record that they name: 90 days, ms.
+  private static let assignedIdsKept: Int64 = 90 * 86_400_000
 
   /// How creates are found again.
   private var place: SentCreate.Place {
@@ -33,23 +50,17 @@ struct SyncUpRun {
       client: environment.client, service: environment.service, control: environment.control,
       configuration: environment.configuration, mergeMode: mergeMode ?? state.options.mergeMode, datesSeen: compared.dates,
       changesSeen: compared.changes, createKeys: keys,
-      place: UploadContext.Place(store: environment.store, soup: state.soupName, syncId: state.id))
+      place: UploadContext.Place(store: environment.store, soup: soup, syncId: state.id))
   }
 
   /// Runs to the end; the state DONE is then saved and not yet reported.
   /// - Throws: Whatever ended the run before. What was uploaded by then is written back.
   mutating func perform() async throws {
-    target = try await target.prepared(in: context())
-    var lost = LostCreates(soupName: state.soupName, older: LostCreates.Older(place: place, plan: plan))
-    lost.finder = (target, context())
-    let inDoubt = try await lost.resolve(record)
-    let soup = state.soupName
-    let ids = try await inOrder(try await environment.store.read { try $0.dirtyEntryIds(in: soup) })
-    counter = ProgressCounter(total: ids.count)
-    try await record.save(.pulled) { _, state in state.totalSize = ids.count }
-    record.report()
-    let verdicts = Dictionary(uniqueKeysWithValues: inDoubt.map { ($0, UploadVerdict.inDoubt) })
-    try await upload(UploadChunk.chunks(of: ids, verdicts, size: target.settings.maxBatchSize))
+    try await sendAll(isFirst: true)
+    for companion in target.companions {
+      var run = SyncUpRun(companion, of: self)
+      try await run.sendAll(isFirst: false)
+    }
     let now = environment.configuration.now()
     try await record.save(.pulled) { _, state in
       state.progress = 100
@@ -57,23 +68,75 @@ struct SyncUpRun {
     }
   }
 
-  /// Creates first and deletes last, where the target wants it so; otherwise as the entries were made.
-  private func inOrder(_ ids: [Int64]) async throws -> [Int64] {
-    guard target.sendsCreatesFirst else { return ids }
-    var lists: (creates: [Int64], updates: [Int64], deletes: [Int64]) = ([], [], [])
-    let soup = state.soupName, plan = plan, size = 500
+  /// Everything that is dirty in the soup.
+  private mutating func sendAll(isFirst: Bool) async throws {
+    target = try await target.prepared(in: context())
+    var lost = LostCreates(soupName: soup, older: LostCreates.Older(place: place, plan: plan))
+    lost.finder = (target, context())
+    let inDoubt = try await lost.resolve(record)
+    let soup = soup, registry = environment.targets
+    if target.isNamedByOthers { references = try await environment.store.read { try registry.references(to: soup, $0) } }
+    let phases = try await phases(try await environment.store.read { try $0.dirtyEntryIds(in: soup) })
+    let total = phases.reduce(0) { $0 + $1.ids.count }
+    counter = ProgressCounter(total: total)
+    let oldest = environment.configuration.now() - Self.assignedIdsKept
+    try await record.save(.pulled) { transaction, state in
+      try transaction.forgetAssignedIds(before: oldest)
+      state.totalSize = isFirst ? total : state.totalSize + total
+    }
+    if isFirst { record.report() }
+    let verdicts = Dictionary(uniqueKeysWithValues: inDoubt.map { ($0, UploadVerdict.inDoubt) })
+    try await upload(phases.flatMap { UploadChunk.chunks(of: $0.ids, verdicts, size: batchSize($0)) })
+    let rest = followUps, size = target.settings.maxBatchSize
+    for start in stride(from: 0, to: rest.count, by: size) {
+      try environment.control.check()
+      try await sendAgain(Array(rest[start..<min(start + size, rest.count)]))
+    }
+  }
+
+  /// Entries that may go in one batch.
+  private struct Phase {
+    var ids: [Int64] = []
+    var hasCreates = false
+  }
+
+  /// Creates first and deletes last, where the target wants it so; otherwise all together, as they were made.
+  private func phases(_ ids: [Int64]) async throws -> [Phase] {
+    guard target.sendsCreatesFirst else { return [Phase(ids: ids, hasCreates: true)] }
+    var creates = Phase(hasCreates: true), updates = Phase(), deletes = Phase(), order = CreateOrder()
+    let soup = soup, plan = plan, size = 500
     for start in stride(from: 0, to: ids.count, by: size) {
       let part = Array(ids[start..<min(ids.count, start + size)])
       let batch = try await environment.store.read { try DirtyBatch($0.entries(part, in: soup), plan: plan) }
+      ordered(batch, &order)
       for i in 0..<batch.count {
         switch batch.action(i) {
-        case .create, .upsert: lists.creates.append(batch.entryIds[i])
-        case .delete, .removeLocally: lists.deletes.append(batch.entryIds[i])
-        case .update, .nothing: lists.updates.append(batch.entryIds[i])
+        case .create, .upsert: creates.ids.append(batch.entryIds[i])
+        case .delete, .removeLocally: deletes.ids.append(batch.entryIds[i])
+        case .update, .nothing: updates.ids.append(batch.entryIds[i])
         }
       }
     }
-    return lists.creates + lists.updates + lists.deletes
+    creates.ids = order.sorted(creates.ids)
+    return [creates, updates, deletes]
+  }
+
+  /// Entries behind those that they name.
+  private func ordered(_ batch: DirtyBatch, _ order: inout CreateOrder) {
+    let own = target.references.filter { $0.soup == soup }.map(\.path)
+    guard !own.isEmpty else { return }
+    for i in 0..<batch.count where batch.action(i) == .create {
+      let entry = batch.entry(i)
+      order.add(
+        batch.entryIds[i], localId: batch.recordId(i),
+        names: own.compactMap { Projection.value(entry, $0)?.stringValue })
+    }
+  }
+
+  private func batchSize(_ phase: Phase) -> Int {
+    if target.keepsOrder(in: soup) { return 1 }
+    let isCompared = target.comparesFields && state.options.mergeMode != .overwrite
+    return phase.hasCreates || isCompared ? target.settings.maxBatchSize : target.largestBatch
   }
 
   private mutating func upload(_ chunks: [UploadChunk]) async throws {
@@ -96,7 +159,7 @@ struct SyncUpRun {
   }
 
   func prepare(_ chunk: UploadChunk) -> Task<DirtyBatch, any Error> {
-    let store = environment.store, soup = state.soupName, plan = plan, told = environment.configuration.onBatchRead
+    let store = environment.store, soup = soup, plan = plan, told = environment.configuration.onBatchRead
     return Task {
       let batch = try await store.read { try DirtyBatch($0.entries(chunk.toSend, in: soup), plan: plan) }
       told(batch.entryIds)
@@ -188,7 +251,7 @@ extension SyncUpRun {
 
   /// The second and last try: records that the server had deleted are created, merged ones updated.
   private mutating func sendAgain(_ ids: [Int64]) async throws {
-    let soup = state.soupName, plan = plan
+    let soup = soup, plan = plan
     let batch = try await environment.store.read { try DirtyBatch($0.entries(ids, in: soup), plan: plan) }
     let keys = try await createKeys(batch), claimed = try await take(batch, keys)
     var upload = BatchUpload(batch: claimed.batch, target: target, in: context(.leaveIfChanged, keys: keys))
@@ -202,12 +265,12 @@ extension SyncUpRun {
   /// Takes rows before they are sent: no other run sends them then, and should the answer to a create be lost, the next run
   /// knows what to look for.
   private func take(_ batch: DirtyBatch, _ keys: [Int64: JSONObject]) async throws -> ClaimedBatch {
-    try await record.take(batch, in: state.soupName, target.looksForLostCreates ? place : nil, keys: keys)
+    try await record.take(batch, in: soup, target.looksForLostCreates ? place : nil, keys: keys)
   }
 
   /// What identifies the creates of a batch; of those that are repeated as it was.
   private func createKeys(_ batch: DirtyBatch) async throws -> [Int64: JSONObject] {
-    let creates = (0..<batch.count).filter { batch.action($0) == .create }, soup = state.soupName
+    let creates = (0..<batch.count).filter { batch.action($0) == .create }, soup = soup
     guard target.keysCreates, !creates.isEmpty else { return [:] }
     let ids = creates.map { batch.entryIds[$0] }
     let known = try await environment.store.read { snapshot in
@@ -220,32 +283,39 @@ extension SyncUpRun {
 
   /// One transaction for all answers of a batch.
   /// - Returns: Entries to create anew, and the versions of those that were updated.
-  private func writeBack(_ upload: BatchUpload) async throws -> (toCreate: [Int64], versions: [Int64: Int64]) {
+  private mutating func writeBack(_ upload: BatchUpload) async throws -> (toCreate: [Int64], versions: [Int64: Int64]) {
     let answers = upload.answers, fields = target.fields, batch = upload.batch, claim = record.claim
     let unsettled = target.looksForLostCreates ? upload.unsettled : []
-    let lost = LostAnswers(soup: state.soupName, entryIds: unsettled.sorted(), waitMs: place.waitMs)
+    let lost = LostAnswers(soup: soup, entryIds: unsettled.sorted(), waitMs: place.waitMs)
     let percent = ProgressCounter.percent(counter.done + answers.count, of: counter.total)
     let maker = target.looksForLostCreates ? state.id : nil, looked = unconditionalUpdates(upload)
+    let soup = soup, references = references
     let updated = Set(answers.filter { $0.sent.action == .update }.map(\.sent.entryId))
     let versions = try await record.save(.synced) { transaction, state in
+      var named: [(local: String, id: String)] = []
       for answer in answers {
-        try transaction.writeBack(
-          answer, in: state.soupName, fields: fields, madeBy: maker, updated: updated
+        let local = try transaction.writeBack(
+          answer, in: soup, fields: fields, madeBy: maker, now: claim.now, updated: updated
         ) { batch.sentFields(answer.sent) }
-        state.counts.count(answer.outcome)
+        if let local, let id = answer.result.id { named.append((local, id)) }
+        // It counts with its follow-up.
+        if !answer.isPartial { state.counts.count(answer.outcome) }
       }
-      try claim.settle(batch.entryIds.filter { !unsettled.contains($0) }, in: state.soupName, transaction)
+      // Behind all answers: what names a record may have been sent with it.
+      for (local, id) in named { for reference in references { try transaction.redirect(reference, from: local, to: id) } }
+      try claim.settle(batch.entryIds.filter { !unsettled.contains($0) }, in: soup, transaction)
       // An echo takes the place of the claim.
       try transaction.expectEchoes(
-        answers.filter { $0.outcome == .succeeded }.map(\.sent.entryId), in: state.soupName)
+        answers.filter { $0.outcome == .succeeded }.map(\.sent.entryId), in: soup)
       for answer in answers where answer.outcome == .succeeded {
-        if let stamp = answer.result.stamp { try transaction.noteOwnStamp(stamp, of: answer.sent.entryId, in: state.soupName) }
+        if let stamp = answer.result.stamp { try transaction.noteOwnStamp(stamp, of: answer.sent.entryId, in: soup) }
       }
       try lost.note(&state, now: claim.now, in: transaction)
       state.progress = max(state.progress, percent)
-      return try looked.reduce(into: [Int64: Int64]()) { $0[$1] = try transaction.entry($1, in: state.soupName)?.version }
+      return try looked.reduce(into: [Int64: Int64]()) { $0[$1] = try transaction.entry($1, in: soup)?.version }
     }
     if !unsettled.isEmpty { record.logDoubts() }
+    followUps += answers.filter(\.isPartial).map(\.sent.entryId)
     return (answers.filter { $0.outcome == .recreate }.map(\.sent.entryId), versions)
   }
 }

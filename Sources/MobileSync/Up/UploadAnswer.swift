@@ -6,6 +6,8 @@ struct UploadAnswer: Sendable {
   var outcome: UploadOutcome
   let result: UploadResult
 
+  var isPartial: Bool { outcome == .succeeded && result.isPartial }
+
   /// Why a record cannot be sent; nil when it can.
   static func refusal(of action: UploadAction, _ batch: DirtyBatch, _ i: Int) -> UploadResult? {
     func failed(_ code: String, _ message: String) -> UploadResult { .failure(code, message) }

@@ -18,6 +18,9 @@ package struct UploadResult: Sendable, Equatable {
   /// The server has taken a create and says neither yes nor no: it is looked for in the next run.
   package var isPending = false
 
+  /// A create that left something out, which an update right behind it brings: the entry stays dirty until then.
+  package var isPartial = false
+
   /// Other soups may name the record by the id that it had here: which one the server gave is kept.
   package var keepsLocalId = false
 
@@ -74,4 +77,10 @@ package struct UploadResult: Sendable, Equatable {
   package var errorText: String {
     (error ?? ["statusCode": "UNKNOWN_EXCEPTION", "message": "the server refused the record without saying why"]).text
   }
+}
+
+/// Why a group was not sent: a look before it failed. None of its records can have reached the server.
+package struct UploadNotSent: Error {
+  package let cause: any Error
+  package init(_ cause: any Error) { self.cause = cause }
 }

@@ -100,13 +100,18 @@ public struct SyncError: Error, Sendable {
     self.cause = cause
   }
 
-  /// What the `error` field of a sync state says: the server's body when there is one, else the message.
-  public var stateText: String { body.flatMap { $0.isEmpty ? nil : $0 } ?? message }
+  /// What the `error` field of a sync state says: the body of a server's refusal when there is one, else the message. A body
+  /// that came with a good status is no error in words.
+  public var stateText: String {
+    guard let body, !body.isEmpty, code != RestError.Code.invalidBody.rawValue else { return message }
+    return body
+  }
 
   public var json: JSONObject {
     var json: JSONObject = [
       "domain": .string(domain), "code": .string(code), "message": .string(message), "retryable": .bool(isRetryable),
     ]
+    if let reason = (cause as? RestError)?.reason { json["reason"] = .string(reason) }
     if let status { json["status"] = .integer(Int64(status)) }
     if let body { json["body"] = .string(body) }
     if !errors.isEmpty { json["errors"] = .array(errors) }

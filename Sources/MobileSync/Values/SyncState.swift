@@ -52,7 +52,7 @@ public struct SyncState: Sendable, Equatable {
   /// ms since 1970 UTC; 0 before the first run.
   public internal(set) var startTime: Int64 = 0
   public internal(set) var endTime: Int64 = 0
-  /// Why the last run ended FAILED: the server's body, else a message. Empty otherwise.
+  /// Why the last run ended FAILED: the body of the server's refusal, else a message. Empty otherwise.
   public internal(set) var error = ""
   public internal(set) var counts = SyncCounts()
   /// What the last answer said of the server's limits, such as `api-usage=18/5000`; empty before one.

@@ -9,6 +9,8 @@ struct LinkRefresh: Sendable {
   let target: ParseSyncDownTarget
   let exchange: ParseExchange
   let context: FetchContext
+  /// What earlier runs have read, ms since 1970 UTC.
+  let since: Int64
 
   struct Found: Sendable {
     /// By soup.
@@ -27,7 +29,9 @@ struct LinkRefresh: Sendable {
     var questions: [Question] = []
     for i in objects.indices {
       guard let id = objects[i]["objectId"]?.stringValue else { continue }
-      let isKnown = known[id].map { $0["updatedAt"] == objects[i]["updatedAt"] } ?? false
+      // An upload from here, or a conflict that was decided, gives the row a stamp whose links no run has asked for.
+      let isLater = objects[i]["updatedAt"]?.stringValue.flatMap { TimeStamp.milliseconds($0) }.map { $0 > since } ?? true
+      let isKnown = !isLater && known[id].map { $0["updatedAt"] == objects[i]["updatedAt"] } ?? false
       for rule in target.refreshed {
         guard isKnown, rule.refresh == .changed else {
           questions.append(Question(owner: id, rule: rule))

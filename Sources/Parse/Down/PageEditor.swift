@@ -13,8 +13,11 @@ struct PageEditor: Sendable {
   let context: FetchContext
   /// Entries may have members that this sync does not ask for.
   private let mayHaveMore: Bool
+  /// What earlier runs have read, ms since 1970 UTC; -1 for nothing.
+  private let since: Int64
 
-  init(_ target: ParseSyncDownTarget, _ exchange: ParseExchange, _ context: FetchContext) async throws {
+  init(_ target: ParseSyncDownTarget, _ exchange: ParseExchange, _ context: FetchContext, since: Int64) async throws {
+    self.since = since
     self.target = target
     self.exchange = exchange
     self.context = context
@@ -120,7 +123,7 @@ struct PageEditor: Sendable {
       }
     }
     if !target.refreshed.isEmpty {
-      let links = try await LinkRefresh(target: target, exchange: exchange, context: context).refresh(&objects)
+      let links = try await LinkRefresh(target: target, exchange: exchange, context: context, since: since).refresh(&objects)
       for (i, soup) in target.linkSoups.enumerated() {
         page.parts[1 + i] = try scan(links.rows[soup] ?? [], place: 1 + i, response)
         if let gone = links.gone[soup], !gone.isEmpty { page.notes.unwantedElsewhere[1 + i] = gone }

@@ -36,7 +36,7 @@ actor ParseDownRun {
     self.exchange = exchange
     self.context = context
     self.memory = memory
-    editor = try await PageEditor(target, exchange, context)
+    editor = try await PageEditor(target, exchange, context, since: since)
     let settings = exchange.connection.settings
     if target.target.className == "_User", !settings.hasParseSession, !settings.hasParseMasterKey {
       warnings.append(

@@ -13,9 +13,10 @@ struct ParseGhosts: Sendable {
   /// - Throws: ``SyncError`` `.tooManyGhosts`; `RestError` for a refusal, which says nothing about any object.
   func remote(among localIds: [[String]]) async throws -> [Set<String>] {
     let owners = localIds[0].isEmpty ? [] : try await owners(localIds[0])
+    let missing = try await missingOwners(localIds)
     let links = target.linkSoups.indices.map { i in
       // A row without its owner leads nowhere. What else became of links is told by their owners.
-      let gone = Set(localIds[0]).subtracting(owners)
+      let gone = Set(localIds[0]).subtracting(owners).union(missing[i])
       return Set(localIds[1 + i].filter { key in LinkRow.owner(ofKey: key).map { !gone.contains($0.id) } ?? true })
     }
     var included: [Set<String>] = []
@@ -25,6 +26,19 @@ struct ParseGhosts: Sendable {
       included.append(try await present(localIds[place], in: rule.className, .always))
     }
     return [owners] + links + included
+  }
+
+  /// Owners of link rows that the soup does not hold: they were deleted here. One set for each soup of links.
+  private func missingOwners(_ localIds: [[String]]) async throws -> [Set<String>] {
+    let clean = Set(localIds[0]), className = target.target.className, soup = context.soup, idField = ParseTarget.fields.id
+    let named = target.linkSoups.indices.map { i in
+      let owners = localIds[1 + i].compactMap(LinkRow.owner).filter { $0.className == className }.map(\.id)
+      return Set(owners).subtracting(clean)
+    }
+    guard named.contains(where: { !$0.isEmpty }) else { return named }
+    return try await context.store.read { snapshot in
+      try named.map { try $0.filter { try snapshot.entryIds(in: soup, where: idField, equals: .text($0)).isEmpty } }
+    }
   }
 
   private func owners(_ localIds: [String]) async throws -> Set<String> {
@@ -50,11 +64,6 @@ struct ParseGhosts: Sendable {
   }
 
   private func present(_ ids: [String], in className: String, _ condition: Condition) async throws -> Set<String> {
-    let queries = try ParseTarget.checked("className") { () throws(ParseProblem) in
-      try ParseQuery.presence(of: ids, in: className, condition)
-    }
-    var present = Set<String>()
-    for query in queries { present.formUnion(try await exchange.objects(query).compactMap { $0["objectId"]?.stringValue }) }
-    return present
+    Set(try await exchange.objects(ids, in: className, keys: ["objectId"], chunk: Tuning.presenceIds, condition).keys)
   }
 }

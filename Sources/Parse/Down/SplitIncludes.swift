@@ -41,16 +41,7 @@ struct SplitIncludes: Sendable {
     guard !lacking.isEmpty else { return }
     let ids = Set(lacking.compactMap { objects[$0.row]["objectId"]?.stringValue }).sorted()
     let fields = Set(lacking.map(\.field)).sorted(), className = target.target.className
-    let queries = try ParseTarget.checked("include") { () throws(ParseProblem) in
-      try ParseQuery.presence(of: ids, in: className, .always)
-    }
-    var found: [String: JSONObject] = [:]
-    for var query in queries {
-      query.keys = fields
-      for object in try await exchange.objects(query) {
-        if let id = object["objectId"]?.stringValue { found[id] = object }
-      }
-    }
+    let found = try await exchange.objects(ids, in: className, keys: fields, chunk: Tuning.presenceIds)
     for (row, field) in lacking {
       guard let id = objects[row]["objectId"]?.stringValue, let value = found[id]?[field] else { continue }
       objects[row][field] = value

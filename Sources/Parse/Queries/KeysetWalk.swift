@@ -72,29 +72,3 @@ struct KeysetWalk: Sendable, Equatable {
     ParseProblem(description: "a row of class \(query.className) came without '\(column)': the walk cannot go on behind it")
   }
 }
-
-extension ParseQuery {
-  /// Stamps of the objects with these ids, to tell who changed what. An id that does not come is deleted or hidden.
-  static func stamps(of ids: [String], in className: String) throws(ParseProblem) -> [ParseQuery] {
-    try looks(at: ids, in: className, keys: ["updatedAt"], chunk: Tuning.stampIds, .always)
-  }
-
-  /// Which of these ids are still there and still match.
-  static func presence(of ids: [String], in className: String, _ condition: Condition) throws(ParseProblem) -> [ParseQuery] {
-    try looks(at: ids, in: className, keys: ["objectId"], chunk: Tuning.presenceIds, condition)
-  }
-
-  private static func looks(
-    at ids: [String], in className: String, keys: [String], chunk: Int, _ condition: Condition
-  ) throws(ParseProblem) -> [ParseQuery] {
-    var queries: [ParseQuery] = []
-    for start in stride(from: 0, to: ids.count, by: chunk) {
-      let part = ids[start..<min(start + chunk, ids.count)]
-      var query = try ParseQuery(className, .all([condition, .isIn("objectId", part.map { .string($0) })]))
-      query.keys = keys
-      query.limit = part.count
-      queries.append(query)
-    }
-    return queries
-  }
-}

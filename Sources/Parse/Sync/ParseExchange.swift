@@ -20,7 +20,7 @@ struct ParseExchange: Sendable {
   /// - Throws: ``SyncError`` `.invalidTarget` for a name that is no connection to a Parse server.
   static func check(_ name: String, _ connections: RestConnections?) throws(SyncError) {
     try connections.check(name, label: ParseTarget.label)
-    guard let kind = connections?.kind(of: name), kind != .parse else { return }
+    guard let kind = connections?.settings(of: name)?.kind, kind != .parse else { return }
     throw SyncError(
       .invalidTarget,
       "\(ParseTarget.label): connection '\(name)' is not one to a Parse server; give it \"kind\": \"parse\""
@@ -81,6 +81,34 @@ struct ParseExchange: Sendable {
       throw response.response.invalidBody("the answer has no 'results'")
     }
     return list.compactMap(\.objectValue)
+  }
+}
+
+extension ParseExchange {
+  /// Objects with these ids, by id. What does not come is deleted, hidden, or fails the condition.
+  ///
+  /// Servers may lower the limit without a word: what is missing is asked for until none of it comes.
+  func objects(
+    _ ids: [String], in className: String, keys: [String], chunk: Int, _ condition: Condition = .always
+  ) async throws -> [String: JSONObject] {
+    var found: [String: JSONObject] = [:]
+    for start in stride(from: 0, to: ids.count, by: chunk) {
+      var open = Array(ids[start..<min(start + chunk, ids.count)])
+      while !open.isEmpty {
+        let asked = open
+        let query = try ParseTarget.checked("className") { () throws(ParseProblem) in
+          var query = try ParseQuery(className, .all([condition, .isIn("objectId", asked.map { .string($0) })]))
+          query.keys = keys
+          query.limit = asked.count
+          return query
+        }
+        let objects = try await objects(query)
+        for object in objects { if let id = object["objectId"]?.stringValue { found[id] = object } }
+        open = asked.filter { found[$0] == nil }
+        if objects.isEmpty || open.count == asked.count { break }
+      }
+    }
+    return found
   }
 }
 

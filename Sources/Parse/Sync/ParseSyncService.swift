@@ -19,5 +19,11 @@ package struct ParseSyncService: SyncService {
     ]
   }
 
-  package var upKinds: [SyncUpKind] { [] }
+  package var upKinds: [SyncUpKind] {
+    [
+      SyncUpKind("parse", TargetKeys(ParseTarget.keys + UpRules.keys, label: ParseTarget.label)) {
+        [connections] json throws(SyncError) in .records(try ParseSyncUpTarget(json, connections))
+      }
+    ]
+  }
 }

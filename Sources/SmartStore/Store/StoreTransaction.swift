@@ -62,6 +62,7 @@ package final class StoreTransaction: StoreSnapshot {
     try connection.run("DELETE FROM soup_index_map WHERE soupName = ?", [.text(name)])
     try connection.run("DELETE FROM soup_attrs WHERE id = ?", [.integer(soup.number)])
     try forgetEntries(of: soup)
+    try forgetAssignedIds(of: soup)
   }
 
   /// Removes every entry; the soup, its specs and its id sequence stay.

@@ -136,6 +136,38 @@ struct LinkWireTests {
     }
   }
 
+  /// An upload gives the row the stamp of the object, behind which nobody has asked for links.
+  @Test func links_changedByOthersBeforeAnUploadFromHere_comeWithTheNextRun() async throws {
+    try await ParseBench.with(links: ["links"]) { bench async throws in
+      let author = try await bench.create("Author", ["name": "a"]), book = try await bench.create("Book", ["title": "a"])
+      try await bench.down("Book", Self.relation())
+      bench.clock.advance(by: 60)
+      try await link(bench, book, "AddRelation", [author])
+      bench.clock.advance(by: 60)
+      try bench.edit(book, ["title": "mine"])
+      let lists: JSONObject = ["createFieldlist": ["title"], "updateFieldlist": ["title"]]
+      #expect(try await bench.up("Book", lists, mode: "OVERWRITE").counts.succeeded == 1)
+      #expect(try linked(bench, book) == [])
+      try await bench.again()
+      #expect(try linked(bench, book) == [author])
+    }
+  }
+
+  @Test func ghosts_linksOfAnOwnerThatWasDeletedHere_goToo() async throws {
+    try await ParseBench.with(links: ["links"]) { bench async throws in
+      let author = try await bench.create("Author", ["name": "a"])
+      let books = try await bench.create("Book", count: 3) { ["title": .string("\($0)")] }
+      for book in books { try await link(bench, book, "AddRelation", [author]) }
+      try await bench.down("Book", Self.relation())
+      #expect(try bench.entries("links").count == 3)
+      try bench.delete(books[0])
+      let lists: JSONObject = ["createFieldlist": ["title"], "updateFieldlist": ["title"]]
+      #expect(try await bench.up("Book", lists).counts.succeeded == 1)
+      _ = try await bench.cleanGhosts()
+      #expect(try bench.entries("links").compactMap { $0["ownerId"]?.stringValue }.sorted() == books.dropFirst().sorted())
+    }
+  }
+
   /// Row 19.
   @Test func relatedTo_goesWithTheKeysetInsideAnd_neverByCreation() async throws {
     try await ParseBench.with(soups: ["authors"]) { bench async throws in

@@ -1,0 +1,116 @@
+import JSON
+import MobileSync
+import RestClient
+
+/// Looks whether an object with the same values is on the server.
+struct UniqueCheck: Sendable {
+  let target: ParseSyncUpTarget
+  let exchange: ParseExchange
+
+  enum Found: Sendable, Equatable {
+    case free
+    /// nil: another record of this run has the same values.
+    case taken(String?)
+  }
+
+  /// - Throws: `RestError` when the server does not say: that is not "free".
+  func look(_ row: RowUpload) async throws -> Found {
+    guard target.rules.onDuplicate != .create else { return .free }
+    for group in target.rules.uniqueBy {
+      guard let values = values(group, row.resolved) else { continue }
+      if let id = try await first(values) { return .taken(id) }
+      guard target.memory.claim(JSONValue.object(values).text) else { return .taken(nil) }
+    }
+    return .free
+  }
+
+  /// An object with the values of any group.
+  func find(_ record: JSONObject) async throws -> String? {
+    for group in target.rules.uniqueBy {
+      if let values = values(group, record), let id = try await first(values) { return id }
+    }
+    return nil
+  }
+
+  /// nil when one is missing: then nothing can be equal.
+  private func values(_ group: [String], _ record: JSONObject) -> JSONObject? {
+    var values = JSONObject()
+    for field in group {
+      guard let value = record[field], !value.isNull else { return nil }
+      values[field] = value
+    }
+    return values
+  }
+
+  func first(_ values: JSONObject) async throws -> String? {
+    let className = target.target.className
+    let query = try ParseTarget.checked("uniqueBy") { () throws(ParseProblem) in
+      try ParseQuery(className, .all(values.map { .equal($0.key, $0.value) })).firstId
+    }
+    return try await exchange.objects(query).first?["objectId"]?.stringValue
+  }
+}
+
+/// Looks for the object of a create whose answer is lost or says nothing certain.
+struct CreateSearch: Sendable {
+  let target: ParseSyncUpTarget
+  let exchange: ParseExchange
+
+  /// - Throws: ``BatchSender/CannotFind`` when nothing identifies it.
+  func find(_ row: RowUpload) async throws -> JSONObject? {
+    let check = UniqueCheck(target: target, exchange: exchange), id: String?
+    if let field = row.key?["field"]?.stringValue, let value = row.key?["value"] {
+      id = try await check.first([field: value])
+    } else if !target.rules.uniqueBy.isEmpty {
+      id = try await check.find(row.resolved)
+    } else {
+      throw BatchSender.CannotFind()
+    }
+    guard let id else { return nil }
+    let found = try await exchange.objects([id], in: target.target.className, keys: ["updatedAt"], chunk: 1)[id]
+    return found?.filtered { key, value in ParseNames.serverFields.contains(key) }
+  }
+}
+
+extension ParseSyncUpTarget {
+  func createKeys(
+    _ indices: [Int], of batch: DirtyBatch, known: [Int64: JSONObject], in context: UploadContext
+  ) async throws -> [Int64: JSONObject] {
+    var keys: [Int64: JSONObject] = [:]
+    for i in indices {
+      let id = batch.entryIds[i]
+      guard let field = rules.clientKeyField else {
+        keys[id] = ["unique": true]
+        continue
+      }
+      let own = batch.entry(i)[field]?.stringValue.flatMap { $0.isEmpty ? nil : $0 }
+      let value = known[id]?["value"]?.stringValue ?? own ?? UUIDText.make()
+      keys[id] = ["field": .string(field), "value": .string(value)]
+    }
+    return keys
+  }
+
+  func find(_ lost: LostKeyedCreate, in context: UploadContext) async throws -> LostKeyedCreate.Finding {
+    let check = UniqueCheck(target: self, exchange: try exchange(context))
+    if let field = lost.key["field"]?.stringValue, let value = lost.key["value"] {
+      guard let id = try await check.first([field: value]) else { return .sendAgain(isSafe: false) }
+      return .found(id: id, isCertain: true)
+    }
+    guard !rules.uniqueBy.isEmpty else { return .inDoubt }
+    var record = lost.entry
+    for (key, value) in lost.sent { record[key] = value }
+    guard let id = try await check.find(record) else { return .sendAgain(isSafe: false) }
+    return .found(id: id, isCertain: false)
+  }
+}
+
+enum UUIDText {
+  /// A random UUID (RFC 9562, version 4).
+  static func make() -> String {
+    var bytes = (0..<16).map { _ in UInt8.random(in: .min ... .max) }
+    bytes[6] = bytes[6] & 0x0f | 0x40
+    bytes[8] = bytes[8] & 0x3f | 0x80
+    let digits = bytes.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }
+    return [0..<4, 4..<6, 6..<8, 8..<10, 10..<16].map { digits[$0].joined() }.joined(separator: "-")
+  }
+}

@@ -1,0 +1,184 @@
+import JSON
+import MobileSync
+import RestClient
+import SmartStore
+
+/// Link rows of a soup as the destination of changes: each owner gets one PUT with all of its relations.
+struct LinkUpTarget: SyncUpTarget {
+  let settings: UploadSettings
+  private let target: ParseTarget
+  private let rules: [RelationRule]
+  private let connections: RestConnections?
+  private let memory: UploadMemory
+
+  init(_ target: ParseTarget, _ rules: [RelationRule], _ connections: RestConnections?, _ memory: UploadMemory) {
+    self.target = target
+    self.rules = rules
+    self.connections = connections
+    self.memory = memory
+    let members = ["ownerId", "field", "relatedId"]
+    settings = UploadSettings(
+      json: target.json, fields: LinkRow.fields, create: members, update: members, maxBatchSize: Tuning.linkRows,
+      lostCreateWaitMs: nil)
+  }
+
+  // MARK: Answers to the engine
+
+  /// Links may be sent twice.
+  var looksForLostCreates: Bool { false }
+  var answersForItself: Bool { true }
+  var comparesFields: Bool { false }
+  var updatesWithCondition: Bool { false }
+
+  func remoteRecords(
+    type: String, _ indices: [Int], of batch: DirtyBatch, in context: UploadContext
+  ) async throws -> [RemoteRecord] { indices.map { _ in .unchanged } }
+
+  func remoteVersions(
+    type: String, _ indices: [Int], fields: [String], of batch: DirtyBatch, in context: UploadContext
+  ) async throws -> [ServerVersion] { indices.map { _ in .unknown } }
+
+  func groups(_ uploads: [PlannedUpload]) -> [UploadGroup] { uploads.isEmpty ? [] : [UploadGroup(uploads: uploads)] }
+
+  // MARK: Sending
+
+  private struct Row {
+    let entry: JSONObject
+    /// nil for one that cannot be sent.
+    var link: LinkRow?
+    var result: UploadResult?
+  }
+
+  private struct Owner: Hashable {
+    let className: String
+    let id: String
+  }
+
+  func send(_ group: UploadGroup, of batch: DirtyBatch, in context: UploadContext) async throws -> [UploadResult] {
+    try memory.check()
+    let now = context.configuration.now()
+    var rows: [Row] = [], owners: [Owner] = [], changes: [Owner: [RelationChange]] = [:]
+    for upload in group.uploads {
+      let row = try await self.row(batch.entry(upload.index), context, now)
+      rows.append(row)
+      guard let link = row.link, let rule = rule(link) else { continue }
+      let owner = Owner(className: link.ownerClass, id: link.ownerId)
+      var all = changes[owner] ?? []
+      if changes[owner] == nil { owners.append(owner) }
+      let i = all.firstIndex { $0.field == link.field } ?? all.count
+      if i == all.count { all.append(RelationChange(field: link.field, className: rule.className)) }
+      if upload.action == .delete { all[i].unlink(link.relatedId) } else { all[i].link(link.relatedId) }
+      changes[owner] = all
+    }
+    let outcomes = try await send(owners, changes, context)
+    return zip(rows, group.uploads).map { row, upload in
+      guard let link = row.link else { return row.result ?? failed("the row names no link", now) }
+      switch outcomes[Owner(className: link.ownerClass, id: link.ownerId)] {
+      case .success?: return succeeded(row, link, upload.action)
+      // Without its owner there is no link.
+      case .failure(let refusal)? where upload.action == .delete && refusal.code == ServerCode.objectNotFound.rawValue:
+        return UploadResult(isSuccess: true)
+      case .failure(let refusal)?: return failed(refusal, now)
+      case nil: return failed("the link was not sent", now)
+      }
+    }
+  }
+
+  private func send(
+    _ owners: [Owner], _ changes: [Owner: [RelationChange]], _ context: UploadContext
+  ) async throws -> [Owner: BatchSender.Outcome] {
+    let exchange = try ParseExchange(connections, named: target.connection, context.control)
+    let sender = BatchSender(exchange: exchange, memory: memory, isTransaction: false) { _ in nil }
+    var outcomes: [Owner: BatchSender.Outcome] = [:], asked: [Owner] = [], requests: [ObjectRequest] = []
+    for owner in owners {
+      guard let body = RelationChange.body(changes[owner] ?? []) else {
+        outcomes[owner] = .success([:])
+        continue
+      }
+      asked.append(owner)
+      requests.append(
+        try ParseTarget.checked("relations") { () throws(ParseProblem) in try .update(owner.className, owner.id, body) })
+    }
+    guard !requests.isEmpty else { return outcomes }
+    for (owner, outcome) in zip(asked, try await sender.send(requests)) { outcomes[owner] = outcome }
+    try await noteStamps(outcomes, context)
+    return outcomes
+  }
+
+  /// The links moved the stamps of their owners: that is no change by others.
+  private func noteStamps(_ outcomes: [Owner: BatchSender.Outcome], _ context: UploadContext) async throws {
+    var stamps: [(soup: String, id: String, stamp: Int64)] = []
+    for (owner, outcome) in outcomes {
+      guard case .success(let answer) = outcome, let soup = soup(of: owner.className),
+        let stamp = answer["updatedAt"]?.stringValue.flatMap({ TimeStamp.milliseconds($0) })
+      else { continue }
+      stamps.append((soup, owner.id, stamp))
+    }
+    guard !stamps.isEmpty, let store = context.place?.store else { return }
+    let noted = stamps
+    try await store.write(.pulled) { transaction in
+      for (soup, id, stamp) in noted where try transaction.soupExists(soup) {
+        for entryId in try transaction.entryIds(in: soup, where: "objectId", equals: .text(id)) {
+          try transaction.noteOwnStamp(stamp, of: entryId, in: soup)
+        }
+      }
+    }
+  }
+
+  // MARK: Rows
+
+  private func rule(_ link: LinkRow) -> RelationRule? {
+    rules.first { $0.field == link.field && target.ownerClass(of: $0) == link.ownerClass }
+  }
+
+  /// Where the objects of a class are kept here.
+  private func soup(of className: String) -> String? {
+    if className == target.className { return ownSoup }
+    return target.pointers.first { $0.className == className }?.soup ?? rules.first { $0.className == className }?.soup
+  }
+
+  private var ownSoup: String? { memory.soup }
+
+  private func row(_ entry: JSONObject, _ context: UploadContext, _ now: Int64) async throws -> Row {
+    let named = entry["linkKey"]?.stringValue.flatMap { LinkRow.owner(ofKey: $0)?.className }
+    let field = entry["field"]?.stringValue ?? ""
+    let candidates = rules.filter { $0.field == field }
+    let known = candidates.first { target.ownerClass(of: $0) == named } ?? candidates.first
+    guard let rule = known, let link = LinkRow(entry, ownerClass: target.ownerClass(of: rule)) else {
+      let message = "a link row needs 'ownerId', 'relatedId' and a 'field' that 'relations' lists; got '\(field)'"
+      return Row(entry: entry, result: failed(message, now))
+    }
+    let ownerSoup = soup(of: link.ownerClass)
+    let relatedSoup = rule.soup ?? soup(of: rule.className)
+    guard let owner = try await id(link.ownerId, ownerSoup, context) else {
+      return Row(entry: entry, result: failed("waiting for \(link.ownerClass)/\(link.ownerId)", now))
+    }
+    guard let related = try await id(link.relatedId, relatedSoup, context) else {
+      return Row(entry: entry, result: failed("waiting for \(rule.className)/\(link.relatedId)", now))
+    }
+    return Row(entry: entry, link: LinkRow(link.ownerClass, owner, link.field, related))
+  }
+
+  private func id(_ id: String, _ soup: String?, _ context: UploadContext) async throws -> String? {
+    guard id.hasPrefix(LocalField.localIdPrefix) else { return id }
+    if let known = memory.assignedId(for: id) { return known }
+    guard let soup else { return nil }
+    return try await context.assignedId(for: id, in: soup)
+  }
+
+  // MARK: Results
+
+  private func succeeded(_ row: Row, _ link: LinkRow, _ action: UploadAction) -> UploadResult {
+    var result = UploadResult(isSuccess: true, id: action == .create ? link.key : nil)
+    if action != .delete { result.record = link.json.filtered { key, value in row.entry[key] != value } }
+    return result
+  }
+
+  private func failed(_ message: String, _ now: Int64) -> UploadResult {
+    failed(ServerRefusal(status: nil, code: nil, message: message), now)
+  }
+
+  private func failed(_ refusal: ServerRefusal, _ now: Int64) -> UploadResult {
+    UploadResult(isSuccess: false, error: try? JSONValue(parsing: Array(refusal.kept(at: now).utf8)), says: [])
+  }
+}

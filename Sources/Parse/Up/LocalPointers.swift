@@ -1,0 +1,55 @@
+import JSON
+import MobileSync
+
+/// Pointers in an entry to objects that have no id of the server yet.
+enum LocalPointers {
+  struct Found: Sendable, Equatable {
+    /// The first-level member that holds it.
+    let field: String
+    let pointer: ParsePointer
+    /// Where its object is kept; nil when the target does not say.
+    let soup: String?
+  }
+
+  static func find(in entry: JSONObject, _ target: ParseTarget) -> [Found] {
+    var found: [Found] = []
+    for (field, value) in entry {
+      walk(value) { pointer in
+        guard pointer.isLocal else { return }
+        let rule = target.pointer(field) ?? target.pointers.first { $0.className == pointer.className }
+        let one = Found(field: field, pointer: pointer, soup: rule?.soup)
+        if !found.contains(one) { found.append(one) }
+      }
+    }
+    return found
+  }
+
+  /// The value with the ids that are known by now.
+  static func resolved(_ value: JSONValue, _ ids: [String: String]) -> JSONValue {
+    if value["__type"] == "Pointer", let id = value["objectId"]?.stringValue, let known = ids[id],
+      let className = value["className"]?.stringValue
+    {
+      return ParsePointer(className: className, objectId: known).json
+    }
+    switch value {
+    case .array(let items): return .array(items.map { resolved($0, ids) })
+    case .object(let members): return .object(JSONObject(members.map { ($0.key, resolved($0.value, ids)) }))
+    default: return value
+    }
+  }
+
+  private static func walk(_ value: JSONValue, _ visit: (ParsePointer) -> Void) {
+    switch value {
+    case .array(let items): for item in items { walk(item, visit) }
+    case .object(let members):
+      let type = members["__type"]?.stringValue
+      if type == "Pointer" || type == "Object", let className = members["className"]?.stringValue,
+        let id = members["objectId"]?.stringValue
+      {
+        return visit(ParsePointer(className: className, objectId: id))
+      }
+      for (_, member) in members { walk(member, visit) }
+    default: break
+    }
+  }
+}

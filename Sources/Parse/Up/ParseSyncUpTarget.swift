@@ -1,0 +1,159 @@
+import JSON
+import MobileSync
+import RestClient
+import Synchronization
+
+/// A class of a Parse server as the destination of a soup's changes, a batch at a time.
+struct ParseSyncUpTarget: SyncUpTarget {
+  let settings: UploadSettings
+  let target: ParseTarget
+  let rules: UpRules
+  private let connections: RestConnections?
+  /// Of this run.
+  let memory = UploadMemory()
+
+  /// - Throws: ``SyncError`` `.invalidTarget`, naming the key.
+  init(_ json: JSONObject, _ connections: RestConnections?) throws(SyncError) {
+    target = try ParseTarget(json)
+    rules = try UpRules(json, target)
+    try ParseExchange.check(target.connection, connections)
+    self.connections = connections
+    settings = UploadSettings(
+      json: target.json, fields: ParseTarget.fields, create: rules.createFields, update: rules.updateFields,
+      maxBatchSize: rules.maxBatchSize, lostCreateWaitMs: rules.lostCreateWaitMs)
+  }
+
+  // MARK: Answers to the engine
+
+  var sendsCreatesFirst: Bool { true }
+  var keysCreates: Bool { rules.clientKeyField != nil || !rules.uniqueBy.isEmpty }
+  /// The server knows no conditions.
+  var updatesWithCondition: Bool { false }
+
+  var references: [EntryReference] {
+    target.pointers.compactMap { rule in rule.soup.map { EntryReference(path: rule.field + ".objectId", soup: $0) } }
+  }
+
+  var isNamedByOthers: Bool { true }
+
+  /// Soups of link rows.
+  var companions: [UploadCompanion] {
+    var soups: [(name: String, rules: [RelationRule])] = []
+    for rule in target.ownRelations + target.mirrors.filter({ !target.ownRelations.contains($0) }) {
+      guard case .links(let soup) = rule.storage else { continue }
+      if let i = soups.firstIndex(where: { $0.name == soup }) {
+        soups[i].rules.append(rule)
+      } else {
+        soups.append((soup, [rule]))
+      }
+    }
+    return soups.map { name, rules in
+      UploadCompanion(soup: name, target: LinkUpTarget(target, rules, connections, memory))
+    }
+  }
+
+  func prepared(in context: UploadContext) async throws -> any SyncUpTarget {
+    memory.soup = context.place?.soup
+    return self
+  }
+
+  func exchange(_ context: UploadContext) throws -> ParseExchange {
+    try ParseExchange(connections, named: target.connection, context.control)
+  }
+
+  // MARK: Sending
+
+  func groups(_ uploads: [PlannedUpload]) -> [UploadGroup] { uploads.isEmpty ? [] : [UploadGroup(uploads: uploads)] }
+
+  /// The server runs all of a batch at once: what names another new entry goes in a later one.
+  func groups(_ uploads: [PlannedUpload], of batch: DirtyBatch) -> [UploadGroup] {
+    var groups: [UploadGroup] = [], open: [PlannedUpload] = [], made = Set<String>()
+    func close() {
+      if !open.isEmpty { groups.append(UploadGroup(uploads: open)) }
+      open = []
+      made = []
+    }
+    for upload in uploads {
+      let names = Set(LocalPointers.find(in: batch.entry(upload.index), target).map(\.pointer.objectId))
+      if open.count >= rules.maxBatchSize || !names.isDisjoint(with: made) { close() }
+      open.append(upload)
+      if upload.action == .create, let id = batch.recordId(upload.index) { made.insert(id) }
+    }
+    close()
+    return groups
+  }
+
+  func send(_ group: UploadGroup, of batch: DirtyBatch, in context: UploadContext) async throws -> [UploadResult] {
+    try memory.check()
+    return try await GroupUpload(target: self, exchange: try exchange(context), context: context, batch: batch).send(group)
+  }
+
+  // MARK: Comparing
+
+  var comparedAhead: Int { Tuning.stampIds }
+
+  func remoteRecords(
+    type: String, _ indices: [Int], of batch: DirtyBatch, in context: UploadContext
+  ) async throws -> [RemoteRecord] {
+    let versions = try await remoteVersions(type: type, indices, fields: [fields.modificationDate], of: batch, in: context)
+    return versions.map { version in
+      switch version {
+      case .deleted: .deleted
+      case .unknown: .unknown
+      case .record(let record):
+        record[fields.modificationDate]?.stringValue.flatMap { TimeStamp.milliseconds($0) }.map { .modified($0) } ?? .unknown
+      }
+    }
+  }
+
+  /// What does not come is deleted or hidden: the server does not tell which.
+  func remoteVersions(
+    type: String, _ indices: [Int], fields: [String], of batch: DirtyBatch, in context: UploadContext
+  ) async throws -> [ServerVersion] {
+    let ids = indices.map { batch.serverId($0) ?? "" }
+    let columns = fields.filter { ParseNames.isPath($0) && !$0.contains(".") }
+    let found = try await exchange(context).objects(
+      Set(ids).subtracting([""]).sorted(), in: target.className, keys: columns, chunk: Tuning.stampIds)
+    return ids.map { id in
+      found[id].map { .record($0.filtered { key, value in !PageEditor.isMark(value) && key != "sessionToken" }) } ?? .deleted
+    }
+  }
+}
+
+/// What one run knows of what it sends. Any thread.
+final class UploadMemory: Sendable {
+  private struct State {
+    var assigned: [String: String] = [:]
+    var failed = Set<String>()
+    var uniqueValues = Set<String>()
+    var batchSize = Tuning.batchOperations
+    var end: (any Error)?
+    var soup: String?
+  }
+
+  private let state: Mutex<State> = Mutex(State())
+
+  /// - Throws: What an answer said that concerns every further record.
+  func check() throws { if let end = state.withLock({ $0.end }) { throw end } }
+
+  /// Nothing further is sent.
+  func end(_ error: any Error) { state.withLock { $0.end = $0.end ?? error } }
+
+  func note(_ id: String, for localId: String) { state.withLock { $0.assigned[localId] = id } }
+  func assignedId(for localId: String) -> String? { state.withLock { $0.assigned[localId] } }
+
+  func noteFailure(of localId: String) { state.withLock { _ = $0.failed.insert(localId) } }
+  func hasFailed(_ localId: String) -> Bool { state.withLock { $0.failed.contains(localId) } }
+
+  /// - Returns: False when another record of the run has these values.
+  func claim(_ values: String) -> Bool { state.withLock { $0.uniqueValues.insert(values).inserted } }
+
+  /// The sync's own.
+  var soup: String? {
+    get { state.withLock { $0.soup } }
+    set { state.withLock { $0.soup = newValue } }
+  }
+
+  var batchSize: Int { state.withLock { $0.batchSize } }
+  func lowerBatchSize(to size: Int) { state.withLock { $0.batchSize = max(1, min($0.batchSize, size)) } }
+}
