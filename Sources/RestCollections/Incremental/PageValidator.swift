@@ -51,7 +51,29 @@ extension IncrementalRules.Mode {
   }
 }
 
+extension PagingRules {
+  /// Whether a page says outside its body where the list goes on.
+  var leadsOnByHeader: Bool { style == .link || style == .header || nextPath?.headerName != nil }
+}
+
 extension RestTarget {
+  /// Whether a page has no room for more items.
+  /// - Parameter others: How many items pages have that others follow.
+  func mayBeFull(items: Int, others: [Int]) -> Bool {
+    if let size = others.max() { return items >= size }
+    guard items > 0, let size = paging.size?.value ?? sizeInParams else { return items > 0 }
+    // Servers cut what is asked for to a round number.
+    return items >= size || items % 10 == 0 || items % 25 == 0
+  }
+
+  /// How many items a page is to have, where a parameter says it.
+  private var sizeInParams: Int? {
+    let words = ["size", "limit", "per", "count", "top", "max", "rows", "results"]
+    return params.compactMap { pair in
+      words.contains { pair.name.lowercased().contains($0) } ? Int(pair.value).flatMap { $0 > 0 ? $0 : nil } : nil
+    }.max()
+  }
+
   /// Whether anything of a page is kept for conditional requests. Answers to a POST have no validators.
   var validatesPages: Bool { method == .get && incremental.mode.validates(isFirstPage: true) }
 }

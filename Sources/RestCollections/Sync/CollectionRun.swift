@@ -18,6 +18,8 @@ actor CollectionRun {
   private var tracker: WatermarkTracker
   private var timer: WalkTimer
   private var validators: [String: PageValidator]
+  /// Items of the fullest page of this run that led on.
+  private var largestPage = 0
   private var visited = Set<String>()
   /// The run goes on where an earlier one ended.
   private let isResumed: Bool
@@ -85,7 +87,7 @@ actor CollectionRun {
     var pauses = PendingPauses()
     while true {
       let request = walk.request, name = PageValidator.name(request.url, target)
-      let known = validates ? validators[name] : nil
+      let known = validates ? validators[name].flatMap { mayHaveGrown($0) ? nil : $0 } : nil
       let response: ConnectionResponse
       do {
         response = try await client.page(request, known?.conditions ?? [])
@@ -114,6 +116,14 @@ actor CollectionRun {
   private var validates: Bool {
     guard target.validatesPages, target.incremental.mode.validates(isFirstPage: isFirst) else { return false }
     return target.incremental.mode != .sorted || plan.isIncremental
+  }
+
+  /// Whether the list may go on behind a page that was its last and says the same as ever: a server that makes tags of bodies
+  /// does not tell then that the `Link` beside it is new.
+  private func mayHaveGrown(_ last: PageValidator) -> Bool {
+    guard last.next == nil, target.paging.leadsOnByHeader, target.incremental.mode != .sorted else { return false }
+    let others = validators.values.filter { $0.next != nil }.map(\.items) + [largestPage].filter { $0 > 0 }
+    return target.mayBeFull(items: last.items, others: others)
   }
 
   /// - Returns: An empty page where the failure is the end of the list; nil when the walk goes on with another request.
@@ -190,6 +200,7 @@ actor CollectionRun {
     var page = SyncDownPage(parts: [shaped.records], totalSize: 0)
     let wasFirst = isFirst
     let step = tracker.hasReachedWatermark(found) ? .end(walk.endAtWatermark()) : walk.accept(found)
+    if step.next != nil { largestPage = max(largestPage, found.itemCount) }
     if plan.removesUnseen {
       seen.formUnion(found.ids)
       if case .restart = step { seen = [] }

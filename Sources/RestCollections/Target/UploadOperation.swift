@@ -139,6 +139,9 @@ struct CreateOnce: Sendable, Equatable {
     case path(ValuePath)
   }
 
+  /// Ids that no other record has: what stands under one is ours, whatever others have made of it since.
+  var givesOwnIds: Bool { newId == .uuid || prepare?.idPath != nil }
+
   /// One request whose answer gives the URL or the id of the create.
   struct Prepare: Sendable, Equatable {
     let method: UploadOperation.Method

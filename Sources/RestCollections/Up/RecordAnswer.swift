@@ -60,10 +60,12 @@ struct RecordAnswer: Sendable {
     (operation.itemPath ?? ValuePath.root).value(in: json).flatMap { exchange.target.items.idField.value(in: $0)?.idText }
   }
 
-  /// The last part of its path.
+  /// The last part of its path. With a 202 it may be the address of a job: only one below the list's own is the record's.
   private static func id(inLocation answer: PageAnswer) -> String? {
     guard let location = answer.header("Location") else { return nil }
-    let path = location.prefix { $0 != "?" && $0 != "#" }
-    return path.split(separator: "/").last.map { URLQuery.decoded($0) }
+    func parts(_ url: String) -> [Substring] { url.prefix { $0 != "?" && $0 != "#" }.split(separator: "/") }
+    let path = parts(URLReference.resolve(location, against: answer.url))
+    guard answer.status != 202 || path.dropLast() == parts(answer.url)[...] else { return nil }
+    return path.last.map { URLQuery.decoded($0) }
   }
 }

@@ -9,10 +9,9 @@ extension RecordUpload {
     if let refusal = row.key?.refusal { return UploadResult(isSuccess: false, error: refusal, says: []) }
     let body = try await BodyWriter(exchange: exchange, operation: operation, row: row).body(), once = operation.once
     let url = try row.key?.url ?? exchange.url(operation.url, operation.params, row)
-    let request = try request(operation, body, url: url, isRepeatable: once?.idempotencyHeader != nil)
-    var marks: [TextPair] = []
-    if let name = once?.idempotencyHeader, let token = row.key?.token { marks.append(TextPair(name: name, value: token)) }
-    switch try await exchange.send(request, operation.headers, row, conditions: marks) {
+    var request = try request(operation, body, url: url, isRepeatable: once?.idempotencyHeader != nil)
+    if let name = once?.idempotencyHeader, let token = row.key?.token { request.headers.append((name, token)) }
+    switch try await exchange.send(request, operation.headers, row) {
     case .answered(let response): return try await succeeded(response, operation, body, "create")
     case .refused(let error): return try await refused(error, once, body)
     }
@@ -21,7 +20,7 @@ extension RecordUpload {
   private func refused(_ error: RestError, _ once: CreateOnce?, _ body: UploadBody) async throws -> UploadResult {
     guard row.key?.isRepeated ?? false, let status = error.status else { return failed(error) }
     if status == 409 || status == 412, let id = row.key?.id, let read = up.read,
-      case .found(let found) = try await exchange.read(read, row), body.isIn(found.members)
+      case .found(let found) = try await exchange.read(read, row), once?.givesOwnIds ?? false || body.isIn(found.members)
     {
       memory.note(tag: found.tag, of: id)
       var result = UploadResult(isSuccess: true, id: id)
@@ -158,8 +157,9 @@ extension RestSyncUpTarget {
     if let id = row.key?.id, let read = up.read {
       switch try await exchange.read(read, row) {
       case .found(let found):
-        let isOurs = UploadBody(sent: lost.sent).isIn(found.members)
-        return isOurs ? .found(id: id, isCertain: once.newId == .uuid || once.prepare != nil) : .inDoubt
+        // Others may have changed it since.
+        let isOurs = once.givesOwnIds || UploadBody(sent: lost.sent).isIn(found.members)
+        return isOurs ? .found(id: id, isCertain: once.givesOwnIds) : .inDoubt
       case .gone: return .sendAgain(isSafe: true)
       case .refused: return .inDoubt
       }

@@ -58,6 +58,9 @@ struct RecordUpload: Sendable {
     guard let operation else { return readOnly(name) }
     guard let id = row.serverId else { return failed("the entry is not new but has no id of the server's") }
     let isOverwriting = context.mergeMode == .overwrite
+    // Looked at in this run: a delete has nothing to do, and no tag to be sent with.
+    if name == "delete", memory.isGone(id) { return UploadResult(isSuccess: true) }
+    if !isOverwriting, let reason = memory.whyUnreadable(id) { return failed(reason) }
     var tries = 0
     while true {
       guard let conditions = try await conditions(id, mayRead: isOverwriting || tries > 0) else {
@@ -72,7 +75,10 @@ struct RecordUpload: Sendable {
         switch error.status {
         case 404, 410: return try gone(error, name)
         case 409, 412:
-          guard isOverwriting else { return failed(error, says: .recordHasChanged) }
+          guard isOverwriting else {
+            let isRefusal = error.status == 409 && memory.noteConflict(id)
+            return isRefusal ? failed(error) : failed(error, says: .recordHasChanged)
+          }
           tries += 1
           guard tries <= RecordUpload.repeats, up.hasRead else { return failed(error) }
           memory.note(tag: nil, of: id)
@@ -149,7 +155,13 @@ struct RecordUpload: Sendable {
   func succeeded(
     _ response: ConnectionResponse, _ operation: UploadOperation, _ body: UploadBody, _ name: String
   ) async throws -> UploadResult {
-    if name == "delete" { return UploadResult(isSuccess: true, status: response.status) }
+    if name == "delete" {
+      // The page of a portal says nothing about the record.
+      guard PageAnswer(response).decides(bodyIsEmpty: response.body.count == 0) else {
+        throw response.response.invalidBody("expected JSON, plain text or no body")
+      }
+      return UploadResult(isSuccess: true, status: response.status)
+    }
     let answer = try RecordAnswer(response, to: operation, row, exchange)
     if let warning = answer.warning { warn(warning) }
     if answer.saysGone {

@@ -11,8 +11,14 @@ struct RestSyncUpTarget: SyncUpTarget {
   let target: RestTarget
   let up: UploadRules
   private let connections: RestConnections?
+  /// As many as the connection lets write.
+  let requestsAtOnce: Int
+  let largestBatch: Int
   /// Of this run.
   let memory = UploadMemory()
+
+  /// So many requests' worth of answers are written in one transaction.
+  private static let batchesTogether = 8
 
   /// - Throws: ``SyncError`` `.invalidTarget`, naming the key.
   init(_ json: JSONObject, _ connections: RestConnections?) throws(SyncError) {
@@ -31,11 +37,17 @@ struct RestSyncUpTarget: SyncUpTarget {
         throw error.at(.key("up"))
       }
     }
+    let connection = connections?.settings(of: up.connection ?? target.connection)
+    requestsAtOnce = connection?.maxParallel.writes ?? 1
+    // Where writes wait for one another on purpose, each answer is kept at once.
+    let isPaced = max(up.pauseMs, connection?.pauseMs ?? 0) > 0
+    largestBatch = requestsAtOnce * (isPaced ? 1 : RestSyncUpTarget.batchesTogether)
     let tag = up.tag.path.steps.flatMap { _ in up.tag.path.firstMember }
     settings = UploadSettings(
       json: down.target.json,
       fields: TargetFields(id: down.fields.id, modificationDate: down.fields.modificationDate, others: tag.map { [$0] } ?? []),
-      create: RestSyncUpTarget.members(up.create), update: RestSyncUpTarget.members(up.update), maxBatchSize: 1,
+      create: RestSyncUpTarget.members(up.create), update: RestSyncUpTarget.members(up.update),
+      maxBatchSize: requestsAtOnce,
       lostCreateWaitMs: up.create?.once?.lookup.map { Int64($0.waitMs) })
   }
 
@@ -52,13 +64,22 @@ struct RestSyncUpTarget: SyncUpTarget {
 
   // MARK: Answers to the engine
 
-  /// What was sent is written back before the next record goes: a process that is killed leaves one create open at most.
+  /// A batch of creates is what may be on its way at once, and is written back before the next one goes: a process that is killed
+  /// leaves no more creates open than that.
   func groups(_ uploads: [PlannedUpload]) -> [UploadGroup] { uploads.map { UploadGroup(uploads: [$0]) } }
 
   var sendsCreatesFirst: Bool { true }
   /// Without a look before, the answer to an update decides.
   var answersForItself: Bool { true }
   var keysCreates: Bool { up.create?.once != nil }
+
+  var references: [EntryReference] {
+    up.dependencies.compactMap { dependency in
+      dependency.path.memberNames.map { EntryReference(path: $0.joined(separator: "."), soup: dependency.soup) }
+    }
+  }
+
+  func keepsOrder(in soup: String) -> Bool { up.dependencies.contains { $0.soup == soup } }
 
   /// Records are looked at before they are sent; a tag that stands in the entry makes that needless.
   var comparesFields: Bool {
@@ -76,7 +97,8 @@ struct RestSyncUpTarget: SyncUpTarget {
   // MARK: Sending
 
   func send(_ group: UploadGroup, of batch: DirtyBatch, in context: UploadContext) async throws -> [UploadResult] {
-    let exchange = RecordExchange(target, up, try connection(), context), bases = try await context.bases(of: batch.entryIds)
+    let exchange = RecordExchange(target, up, try connection(), context)
+    let bases = try await context.bases(of: group.indices.map { batch.entryIds[$0] })
     var results: [UploadResult] = []
     for upload in group.uploads {
       let entryId = batch.entryIds[upload.index]
@@ -143,7 +165,8 @@ struct RestSyncUpTarget: SyncUpTarget {
     return versions.map { version in
       switch version {
       case .deleted: .deleted
-      case .unknown: .unknown
+      // What kept it from being read is told when its turn to be sent comes.
+      case .unknown: .unchanged
       case .record(let record):
         record[fields.modificationDate]?.stringValue.flatMap { TimeStamp.milliseconds($0) }.map { .modified($0) } ?? .unchanged
       }
@@ -156,18 +179,40 @@ struct RestSyncUpTarget: SyncUpTarget {
     guard let read = up.read else { return indices.map { _ in .unknown } }
     let exchange = RecordExchange(target, up, try connection(), context)
     let bases = try await context.bases(of: indices.map { batch.entryIds[$0] })
-    var versions: [ServerVersion] = []
-    for i in indices {
-      let row = UploadRow(batch.entry(i), base: bases[batch.entryIds[i]], key: nil, target)
-      switch try await exchange.read(read, row) {
-      case .gone: versions.append(.deleted)
-      case .refused: versions.append(.unknown)
-      case .found(let found):
-        if let id = row.serverId { memory.note(tag: found.tag, of: id) }
-        versions.append(.record(compared(found.members, row)))
+    let rows = indices.map { UploadRow(batch.entry($0), base: bases[batch.entryIds[$0]], key: nil, target) }
+    return try await withThrowingTaskGroup(of: (Int, ServerVersion).self) { tasks in
+      var versions = [ServerVersion](repeating: .unknown, count: rows.count), next = 0
+      func begin() {
+        let n = next, row = rows[n]
+        next += 1
+        tasks.addTask { (n, try await version(of: row, read, exchange)) }
       }
+      while next < min(rows.count, requestsAtOnce) { begin() }
+      while let (n, version) = try await tasks.next() {
+        versions[n] = version
+        if next < rows.count { begin() }
+      }
+      return versions
     }
-    return versions
+  }
+
+  private func version(of row: UploadRow, _ read: RecordRead, _ exchange: RecordExchange) async throws -> ServerVersion {
+    let id = row.serverId ?? ""
+    do {
+      switch try await exchange.read(read, row) {
+      case .gone:
+        memory.note(gone: id)
+        return .deleted
+      case .found(let found):
+        memory.note(tag: found.tag, of: id)
+        return .record(compared(found.members, row))
+      case .refused(let error):
+        memory.note(unreadable: "the record could not be read before it is changed: \(error.message)", id)
+      }
+    } catch let error as RecordExchange.MissingValue {
+      memory.note(unreadable: "the record could not be read before it is changed: \(error.message)", id)
+    }
+    return .unknown
   }
 
   /// What is compared of a record: what is sent, and once its date, or without one its tag, is another than the entry's also what
@@ -186,12 +231,40 @@ struct RestSyncUpTarget: SyncUpTarget {
 
 /// What one run knows of the records that it sends. Any thread.
 final class UploadMemory: Sendable {
-  private let state = Mutex<(tags: [String: String], recreated: Int)>(([:], 0))
+  private struct State {
+    var tags: [String: String] = [:]
+    var unreadable: [String: String] = [:]
+    var gone: Set<String> = []
+    var refused: Set<String> = []
+    var recreated = 0
+  }
+
+  private let state = Mutex(State())
 
   /// - Parameter tag: nil when the record has none.
-  func note(tag: String?, of id: String) { state.withLock { $0.tags[id] = tag } }
+  func note(tag: String?, of id: String) {
+    state.withLock {
+      $0.tags[id] = tag
+      $0.unreadable[id] = nil
+      $0.gone.remove(id)
+    }
+  }
+
+  /// Notes that the server does not have a record.
+  func note(gone id: String) { _ = state.withLock { $0.gone.insert(id) } }
+
+  func isGone(_ id: String) -> Bool { state.withLock { $0.gone.contains(id) } }
 
   func tag(of id: String) -> String? { state.withLock { $0.tags[id] } }
+
+  /// Notes why a record could not be looked at.
+  func note(unreadable reason: String, _ id: String) { state.withLock { $0.unreadable[id] = reason } }
+
+  func whyUnreadable(_ id: String) -> String? { state.withLock { $0.unreadable[id] } }
+
+  /// Notes that the server called a write a conflict.
+  /// - Returns: True when it did so before: the engine has found nothing since that would be one.
+  func noteConflict(_ id: String) -> Bool { state.withLock { !$0.refused.insert(id).inserted } }
 
   /// Counts a record that has to be made anew.
   /// - Returns: How many there are by now.

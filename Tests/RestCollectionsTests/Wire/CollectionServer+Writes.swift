@@ -29,22 +29,24 @@ extension CollectionServer {
     }
     var row: JSONObject = request.method == "PUT" ? ["id": state.rows[place]["id"] ?? .null] : state.rows[place]
     for (key, value) in body where key != "id" { row[key] = value }
-    row["updated_at"] = state.nextDate()
+    state.stamp(&row)
     state.rows[place] = row
     return .json(JSONValue.object(row).text, headers: state.tagHeaders(row))
   }
 }
 
 extension CollectionServer.State {
-  mutating func nextDate() -> JSONValue {
+  /// Gives a row that is written its date.
+  mutating func stamp(_ row: inout JSONObject) {
     writes += 1
-    return .string(Repository.date(Repository.start + 3600 + writes))
+    if hasRevisions { row["rev"] = .integer(Int64(writes)) }
+    row["updated_at"] = .string(Repository.date(Repository.start + 3600 + writes / writesASecond))
   }
 
   mutating func create(_ body: JSONObject, id: JSONValue) -> ScriptedAnswer {
     var row = body
     row["id"] = id
-    row["updated_at"] = nextDate()
+    stamp(&row)
     rows.append(row)
     return .json(
       JSONValue.object(row).text, status: 201, headers: [("Location", "/items/\(id.plain)")] + tagHeaders(row))

@@ -13,6 +13,16 @@ final class CollectionServer: Sendable {
     case link, linkTokens, bodyUrl, cursor, page, offset, keyset, headerURL, headerNumber, none
   }
 
+  /// What a fault makes of one request.
+  enum Meddling: Sendable {
+    /// It never arrives.
+    case instead(ScriptedAnswer)
+    /// It is carried out, and answered in another way.
+    case after(ScriptedAnswer)
+    /// It is carried out, and its answer is cut after so many bytes.
+    case cut(bytes: Int)
+  }
+
   /// Everything that a test may change.
   struct State: Sendable {
     var style = Style.link
@@ -46,6 +56,14 @@ final class CollectionServer: Sendable {
     var takesWrites = false
     /// In place of the answer to a request about one record, or to a create; nil for the server's own.
     var onRecord: (@Sendable (RecordedRequest, inout State) -> ScriptedAnswer?)?
+    /// What happens to a request on its way, asked before all else.
+    var meddle: (@Sendable (RecordedRequest, inout State) -> Meddling?)?
+    /// Writes whose number this divides share the second of the one before.
+    var writesASecond = 1
+    /// Each write gives its row another `rev`.
+    var hasRevisions = false
+    /// Answers to creates by their idempotency keys.
+    var answersByKey: [String: ScriptedAnswer] = [:]
     /// Answers with one record have an `ETag`, which conditions are compared with.
     var recordTags = false
     var tagsAreWeak = false
@@ -55,6 +73,10 @@ final class CollectionServer: Sendable {
     var nextId: Int64 = 1000
     /// Writes so far: each one's date is a second later.
     var writes = 0
+    /// No write is answered before so many of its method have come.
+    var holdsWritesUntil = 0
+    /// Writes that are not answered yet, now and at most so far.
+    fileprivate(set) var writesAtOnce = (now: 0, most: 0)
     /// List requests so far.
     var lists = 0
     /// Requests that a test is done with.
@@ -84,7 +106,11 @@ final class CollectionServer: Sendable {
   init(rows: [JSONObject] = []) throws {
     let box = Box()
     self.box = box
-    server = try ScriptedServer { request in box.state.withLock { $0 }?.answer(request) ?? .status(500) }
+    server = try ScriptedServer { request in
+      let server = box.state.withLock { $0 }
+      server?.hold(request)
+      return server?.answer(request) ?? .status(500)
+    }
     var state = State()
     state.rows = rows
     self.state = Mutex(state)
@@ -128,19 +154,43 @@ final class CollectionServer: Sendable {
 
   // MARK: Answers
 
+  /// Lets a write wait for the others that are to come with it.
+  private func hold(_ request: RecordedRequest) {
+    guard request.method != "GET" else { return }
+    let count = with { state in
+      state.writesAtOnce.now += 1
+      state.writesAtOnce.most = max(state.writesAtOnce.most, state.writesAtOnce.now)
+      return state.holdsWritesUntil
+    }
+    if count > 0 { server.blockUntilReceived(count) { $0.method == request.method } }
+  }
+
   private func answer(_ request: RecordedRequest) -> ScriptedAnswer {
     with { state in
-      let isWrite = state.takesWrites && (request.method != "GET" || request.path.hasPrefix("/items/"))
-      if isWrite || request.path != "/items", let answer = state.onRecord?(request, &state) { return answer }
-      if isWrite, request.method != "GET" { return CollectionServer.write(request, &state) }
-      guard request.path.hasPrefix("/items/") else { return CollectionServer.list(request, &state) }
-      let id = String(request.path.dropFirst("/items/".count))
-      if let answer = state.records[id] { return answer }
-      guard let row = state.rows.first(where: { $0["id"]?.plain == id }) else {
-        return .json(#"{"message":"not found"}"#, status: 404)
+      defer { if request.method != "GET" { state.writesAtOnce.now -= 1 } }
+      let meddling = state.meddle?(request, &state)
+      if case .instead(let answer)? = meddling { return answer }
+      var answer = CollectionServer.own(request, &state)
+      switch meddling {
+      case .after(let other): answer = other
+      case .cut(let bytes): answer.delivery = .closeAfter(bytes: bytes)
+      case .instead, nil: break
       }
-      return .json(JSONValue.object(row).text, headers: state.tagHeaders(row))
+      return answer
     }
+  }
+
+  private static func own(_ request: RecordedRequest, _ state: inout State) -> ScriptedAnswer {
+    let isWrite = state.takesWrites && (request.method != "GET" || request.path.hasPrefix("/items/"))
+    if isWrite || request.path != "/items", let answer = state.onRecord?(request, &state) { return answer }
+    if isWrite, request.method != "GET" { return CollectionServer.write(request, &state) }
+    guard request.path.hasPrefix("/items/") else { return CollectionServer.list(request, &state) }
+    let id = String(request.path.dropFirst("/items/".count))
+    if let answer = state.records[id] { return answer }
+    guard let row = state.rows.first(where: { $0["id"]?.plain == id }) else {
+      return .json(#"{"message":"not found"}"#, status: 404)
+    }
+    return .json(JSONValue.object(row).text, headers: state.tagHeaders(row))
   }
 
   private static func list(_ request: RecordedRequest, _ state: inout State) -> ScriptedAnswer {

@@ -92,6 +92,28 @@ struct IncrementalWireTests {
     }
   }
 
+  /// The last page is as full as the others when a row comes behind it: its body is the same, and so is a tag made of it.
+  @Test(arguments: [60, 30]) func etag_rowBehindAFullLastPage_comes(rows: Int) async throws {
+    try await CollectionBench.with(rows: rows) { bench async throws in
+      bench.server.with { $0.hasTags = true }
+      #expect(try await bench.down(["incremental": ["mode": "etag"]]).status == .done)
+      bench.server.with { $0.rows.append(Repository.row(1000)) }
+      #expect(try await bench.again().status == .done)
+      #expect(try bench.ids() == bench.server.ids)
+    }
+  }
+
+  /// Where the size of a page is known, a short one needs no second look.
+  @Test func etag_oneShortPageOfAKnownSize_getsA304() async throws {
+    try await CollectionBench.with(rows: 12) { bench async throws in
+      bench.server.with { $0.hasTags = true }
+      let target: JSONObject = ["incremental": ["mode": "etag"], "params": ["per_page": "100"]]
+      #expect(try await bench.down(target).status == .done)
+      #expect(try await bench.again().status == .done)
+      #expect(bench.server.lists.map { $0.header("If-None-Match") != nil } == [true])
+    }
+  }
+
   /// The last page is gone, and the one before it says the same as ever: what is kept of it leads to a dead place.
   @Test(arguments: [404, 410]) func etag_lastPageGone_readsTheListAgain(status: Int) async throws {
     try await CollectionBench.with(rows: 70) { bench async throws in

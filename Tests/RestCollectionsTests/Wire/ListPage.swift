@@ -86,6 +86,7 @@ struct ListPage {
     var rows = state.rows
     func date(_ row: JSONObject) -> String { row["updated_at"]?.stringValue ?? "" }
     if let since = value("since", request) { rows.removeAll { date($0) < since } }
+    if let ref = value("ref", request) { rows.removeAll { $0["ref"]?.plain != ref } }
     switch value("sort", request) {
     case "updated": rows = sorted(rows, descending: value("direction", request) == "desc", by: date)
     default: break

@@ -130,8 +130,9 @@ struct UploadGuardWireTests {
       bench.server.with { $0.rows = [] }
       let state = try await bench.up(mode: "OVERWRITE")
       #expect(state.status == .failed && state.error.contains("maxRecreate"), "\(state.error)")
-      #expect(bench.server.requests.count { $0.method == "POST" } == 10)
-      #expect(try bench.entries().filter { $0["__local__"] == true }.count == 2)
+      let made = bench.server.requests.count { $0.method == "POST" }
+      #expect(bench.server.requests.count { $0.method == "PATCH" } == 11 && made <= 10)
+      #expect(try bench.entries().filter { $0["__local__"] == true }.count == 12 - made)
     }
   }
 

@@ -210,4 +210,31 @@ struct UploadWireTests {
       #expect(child?["parent"] == "1000" && child?["__local__"] == false && child?["__last_error__"] == nil)
     }
   }
+
+  /// Ids that parents were given are not kept for ever, nor for another soup.
+  @Test func assignedIds_areForgottenAfterMonthsAndWithTheirSoup() async throws {
+    try await CollectionBench.with { bench async throws in
+      func kept() throws -> Int64 {
+        try bench.store.registerSoup("parents", indexSpecs: CollectionBench.specs)
+        return try bench.store.readBlocking { try $0.assignedId(for: "local_9", in: "parents") == nil ? 0 : 1 }
+      }
+      for end in ["drop", "months"] {
+        try bench.store.registerSoup("parents", indexSpecs: CollectionBench.specs)
+        let parent: JSONObject = ["id": "local_9", "name": "parent", "__local__": true, "__locally_created__": true]
+        try bench.store.upsert(JSONValue.array([.object(parent)]).text, into: "parents")
+        bench.server.with { $0.takesWrites = true }
+        let name = "parents " + end
+        let state = try await bench.manager.syncUp(
+          target: CollectionBench.upTarget(), options: ["mergeMode": "OVERWRITE"], soupName: "parents", syncName: name)
+        #expect(try state.counts.succeeded == 1 && kept() == 1)
+        if end == "drop" {
+          try bench.store.removeSoup("parents")
+        } else {
+          bench.clock.advance(91 * 86_400)
+          _ = try await bench.manager.reSync(.name(name))
+        }
+        #expect(try kept() == 0, "\(end)")
+      }
+    }
+  }
 }

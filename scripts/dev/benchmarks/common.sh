@@ -52,6 +52,21 @@ tell_server() { curl -fsS "$url/bench/$1"; }
 
 use_pages() { tell_server "use/$1" >"$work/switched"; }
 
+announced() { sed -n "s/^ *$1  *//p" "$work/announced"; }
+
+# start_sandbox: a sandbox org of 10,000 contacts in a process of its own, at $url, with its account; $sandbox is the process.
+start_sandbox() {
+  "$tureen" sandbox --home "$work/sandbox" --contacts 10000 --accounts 500 >"$work/announced" 2>"$work/err" &
+  sandbox=$!
+  children+=("$sandbox")
+  await_file "$work/announced" "the sandbox org"
+  until grep -q '^Ctrl-C' "$work/announced"; do sleep 0.05; done
+  url=$(sed -n 's/^Sandbox org at //p' "$work/announced")
+  export TUREEN_CLIENT_ID TUREEN_CLIENT_SECRET TUREEN_USERNAME TUREEN_PASSWORD
+  TUREEN_CLIENT_ID=$(announced 'client id') TUREEN_CLIENT_SECRET=$(announced 'client secret')
+  TUREEN_USERNAME=$(announced username) TUREEN_PASSWORD=$(announced password)
+}
+
 export LUA_CPATH="$work/?.so;;" LUA_PATH="$sources/?.lua;;"
 export TUREEN_CLIENT_ID=benchmark TUREEN_CLIENT_SECRET=benchmark TUREEN_USERNAME=bench@example.com TUREEN_PASSWORD=benchmark
 unset TUREEN_HOME TUREEN_ORG TUREEN_CREDENTIALS

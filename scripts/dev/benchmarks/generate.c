@@ -1,11 +1,11 @@
-/* generate DIRECTORY COUNT REVISION [SEED [PAGE [list]]]
+/* generate DIRECTORY COUNT REVISION [SEED [PAGE [list|parse]]]
  *
  * Writes a query's answer page by page, as an org sends it: DIRECTORY/0.json, DIRECTORY/2000.json ... COUNT contacts of 12
  * fields and `attributes`, about 440 bytes each, the same bytes on every machine. They come in the order of their
  * LastModifiedDate, against which their Ids are random. One name in fifty needs care: quotes, backslashes, braces, emoji.
  * Revision 2 has the same Ids, every record edited, and one LastName in ten another. SEED (7) gives another order: what was
  * stored in one order is then edited in a random one. PAGE (2000) is the number of records a page. With `list` a page is the
- * bare array of its records, as a REST collection has it. */
+ * bare array of its records, as a REST collection has it; with `parse` it is a page of a Parse server's class. */
 #include "bench.h"
 
 #include <errno.h>
@@ -59,7 +59,7 @@ static void make_date(char out[32], uint64_t seconds) {
 }
 
 /* `number` says who it is, `rank` when it was last modified. */
-static void append_record(bench_buffer *b, uint64_t number, uint64_t rank, int revision, uint64_t count) {
+static void append_record(bench_buffer *b, uint64_t number, uint64_t rank, int revision, uint64_t count, int is_parse) {
   uint64_t state = number * 0x2545f4914f6cdd1du;
   char id[19], account[19], date[32];
   make_id(id, "003", number);
@@ -77,16 +77,23 @@ static void append_record(bench_buffer *b, uint64_t number, uint64_t rank, int r
   if (revision > 1 && bench_random(&state) % 10 == 0) ending = "-Married", last = PICK(last_names, &state);
   make_date(date, rank + count * (uint64_t)(revision - 1));
 
-  bench_appendf(b, "{\"attributes\":{\"type\":\"Contact\",\"url\":\"/services/data/v66.0/sobjects/Contact/%s\"},", id);
-  bench_appendf(b, "\"Id\":\"%s\",\"FirstName\":\"%s\",\"LastName\":\"%s%s\",", id, first, last, ending);
+  if (is_parse) {
+    strcpy(strchr(date, '+'), "Z");
+    bench_appendf(b, "{\"objectId\":\"%s\",\"createdAt\":\"%s\",\"ACL\":{\"*\":{\"read\":true,\"write\":true}},", id, date);
+    bench_appendf(b, "\"FirstName\":\"%s\",\"LastName\":\"%s%s\",", first, last, ending);
+  } else {
+    bench_appendf(b, "{\"attributes\":{\"type\":\"Contact\",\"url\":\"/services/data/v66.0/sobjects/Contact/%s\"},", id);
+    bench_appendf(b, "\"Id\":\"%s\",\"FirstName\":\"%s\",\"LastName\":\"%s%s\",", id, first, last, ending);
+  }
   bench_appendf(b, "\"Email\":\"%s.%llu@customer-example.com\",", first, (unsigned long long)number);
   if (phone % 10 == 0) bench_append_text(b, "\"Phone\":null,");
   else bench_appendf(b, "\"Phone\":\"(%03u) 555-%04u\",", (unsigned)(200 + phone / 10 % 700), (unsigned)(phone / 7000 % 10000));
   bench_appendf(b, "\"Title\":\"%s", title);
   if (revision > 1) bench_appendf(b, " (rev %d)", revision);
   bench_appendf(b, "\",\"Department\":\"%s\",\"MailingStreet\":\"%u %s\",", department, house, street);
-  bench_appendf(b, "\"AccountId\":\"%s\",\"Score__c\":%u.%02u,\"DoNotCall\":%s,\"LastModifiedDate\":\"%s\"}", account,
-                score / 100 + (unsigned)(revision - 1), score % 100, do_not_call ? "true" : "false", date);
+  bench_appendf(b, "\"AccountId\":\"%s\",\"Score__c\":%u.%02u,\"DoNotCall\":%s,\"%s\":\"%s\"}", account,
+                score / 100 + (unsigned)(revision - 1), score % 100, do_not_call ? "true" : "false",
+                is_parse ? "updatedAt" : "LastModifiedDate", date);
 }
 
 static void write_file(const char *directory, uint64_t offset, const bench_buffer *b) {
@@ -110,9 +117,10 @@ static uint32_t *shuffled(uint64_t count, uint64_t state) {
 }
 
 int main(int argc, char **argv) {
-  if (argc < 4) bench_die("usage: generate DIRECTORY COUNT REVISION [SEED [PAGE [list]]]");
+  if (argc < 4) bench_die("usage: generate DIRECTORY COUNT REVISION [SEED [PAGE [list|parse]]]");
   const uint64_t page = argc > 5 ? strtoull(argv[5], NULL, 10) : 2000;
   const int is_list = argc > 6 && strcmp(argv[6], "list") == 0;
+  const int is_parse = argc > 6 && strcmp(argv[6], "parse") == 0, is_query = !is_list && !is_parse;
   uint64_t count = strtoull(argv[2], NULL, 10), seed = argc > 4 ? strtoull(argv[4], NULL, 10) : 7;
   int revision = atoi(argv[3]);
   if (revision < 1 || count > 10000000 || page < 1) bench_die("COUNT or REVISION is out of range");
@@ -123,17 +131,18 @@ int main(int argc, char **argv) {
   for (uint64_t offset = 0; offset == 0 || offset < count; offset += page) {
     int is_last = offset + page >= count;
     b.length = 0;
-    if (!is_list)
+    if (is_query)
       bench_appendf(&b, "{\"totalSize\":%llu,\"done\":%s,", (unsigned long long)count, is_last ? "true" : "false");
-    if (!is_list && !is_last)
+    if (is_query && !is_last)
       bench_appendf(&b, "\"nextRecordsUrl\":\"/services/data/v66.0/query/01gBn0000000%03dAAA-%llu\",", revision,
                     (unsigned long long)(offset + page));
-    bench_append_text(&b, is_list ? "[" : "\"records\":[");
+    bench_append_text(&b, is_list ? "[" : is_parse ? "{\"results\":[" : "\"records\":[");
     for (uint64_t i = offset; i < count && i < offset + page; i++) {
       if (i > offset) bench_append(&b, ",", 1);
-      append_record(&b, order[i], i, revision, count);
+      append_record(&b, order[i], i, revision, count, is_parse);
     }
-    bench_append_text(&b, is_list ? "]" : "]}");
+    if (is_parse && offset == 0) bench_appendf(&b, "],\"count\":%llu}", (unsigned long long)count);
+    else bench_append_text(&b, is_list ? "]" : "]}");
     write_file(argv[1], offset, &b);
     bytes += b.length;
   }

@@ -1,6 +1,7 @@
 -- A first load of the contacts, or a re-sync, through one kind of target; or the requests of such a re-sync alone.
 -- Prints how it ended.
--- arguments: soql|rest, first|again|requests, and for rest the server's URL, records a page and records in all.
+-- arguments: soql|rest|parse, first|again|requests, and but for soql the server's URL, records a page and records in
+-- all.
 local tureen = require "tureen"
 local tools = require "benchtools"
 
@@ -13,6 +14,17 @@ if kind == "rest" then
     idField = "Id", modificationDateField = "LastModifiedDate",
     paging = { style = "link" }, incremental = { mode = "etag" },
   }
+end
+
+if kind == "parse" then
+  tureen.configure { connections = {
+    bench = { kind = "parse", serverURL = url .. "/parse", applicationId = "bench", restAPIKey = "bench" },
+  } }
+  target = { type = "parse", connection = "bench", className = "Contact", pageSize = tonumber(size) }
+  for _, spec in ipairs(tools.specs) do
+    if spec.path == "Id" then spec.path = "objectId" end
+    if spec.path == "LastModifiedDate" then spec.path = "updatedAt" end
+  end
 end
 
 -- Asks for every page of the list with the tag that it has.

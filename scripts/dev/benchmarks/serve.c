@@ -7,6 +7,8 @@
  *   GET  /services/data/vNN.0/query/X-N    the page that starts at record N
  *   GET  /list?offset=N&size=P&count=C     the same as a page of a REST collection: Link to the next and the last page, ETag,
  *                                          304 for If-None-Match
+ *   GET  /parse/classes/Contact?where=...  the page behind the row of that stamp, as a Parse server's keyset walk asks for it
+ *   PATCH /records/ID                      the record has a new LastModifiedDate
  * --delay waits before each page, as a far-away org would. Commands while it runs, so that a client meets one org:
  *   GET  /bench/use/N     serves the N-th directory from now on, in place of the first
  *   GET  /bench/delay/MS  waits so long from now on
@@ -24,6 +26,7 @@
 #include <sys/sendfile.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 enum { REQUEST_BYTES = 1 << 16 };
@@ -130,10 +133,29 @@ static int answer_list(int fd, const request_line *request) {
   return send_page(fd, offset, more);
 }
 
+/* The stamp of row n is n seconds after the first one's. A walk says where it stands by the last stamp that it names. */
+static int answer_class(int fd, const char *target) {
+  unsigned long long offset = 0;
+  char path[4096];
+  for (const char *at = target; (at = strstr(at, "iso%22%3A%22")) != NULL;) {
+    struct tm parts = {0};
+    at += 12;
+    if (strptime(at, "%Y-%m-%dT%H%%3A%M%%3A%S", &parts)) offset = (unsigned long long)(timegm(&parts) - 1420070400) + 1;
+  }
+  atomic_fetch_add(&pages, 1);
+  snprintf(path, sizeof path, "%s/%llu.json", directories[atomic_load(&current)], offset);
+  return access(path, R_OK) ? send_text(fd, "200 OK", "{\"results\":[]}") : send_page(fd, offset, "");
+}
+
 static int answer(int fd, const request_line *request) {
   const char *target = request->target, *query = strstr(target, "/query");
   if (strncmp(target, "/bench/", 7) == 0) return answer_command(fd, target + 7);
+  if (strncmp(target, "/parse/classes/Contact?", 23) == 0) return answer_class(fd, target);
   if (strncmp(target, "/list?", 6) == 0) return answer_list(fd, request);
+  if (strncmp(target, "/records/", 9) == 0 && strcmp(request->method, "PATCH") == 0) {
+    atomic_fetch_add(&pages, 1);
+    return send_text(fd, "200 OK", "{\"LastModifiedDate\":\"2026-01-02T03:04:05.000+0000\"}");
+  }
   if (strncmp(target, "/services/oauth2/token", 22) == 0) {
     atomic_fetch_add(&sign_ins, 1);
     return send_token(fd);

@@ -1,7 +1,8 @@
--- The upload of a soup of dirty contacts by collections of 200.
+-- The upload of a soup of dirty contacts: to an org by collections of 200, or record by record to a REST server, so
+-- many requests at once.
 --
--- usage: upload.lua prepare | send. `prepare` brings the contacts and changes every one; `send` uploads them and prints
--- `name value` lines.
+-- usage: upload.lua prepare | send | send-rest URL REQUESTS. `prepare` brings the contacts and changes every one; the
+-- others upload them and print `name value` lines.
 local tureen = require "tureen"
 local clock = require "benchclock"
 local tools = require "benchtools"
@@ -28,14 +29,24 @@ local function prepare()
   end
 end
 
-local function send()
+local function upload(target)
   local from = clock.now()
   local options = { fieldlist = { "Title", "Department" }, mergeMode = "OVERWRITE" }
-  local sync = tools.check(tureen.await(mobilesync.syncUp, { type = "collection" }, "contacts", options))
+  local sync = tools.check(tureen.await(mobilesync.syncUp, target, "contacts", options))
   tools.report("upload_seconds", clock.now() - from)
   tools.report("upload_requests", sync.requests)
   tools.report("upload_succeeded", sync.succeeded)
 end
 
-local work = { prepare = prepare, send = send }
-tools.run(assert(work[...], "usage: upload.lua prepare | send"))
+local function send() upload { type = "collection" } end
+
+local function send_rest()
+  tureen.configure { connections = { bench = { baseURL = arg[2], maxParallel = { writes = tonumber(arg[3]) } } } }
+  upload {
+    type = "rest", connection = "bench", url = "/records", idField = "Id", modificationDateField = "LastModifiedDate",
+    up = { update = { url = "/records/{Id}", fields = { "Title", "Department" }, answer = "partial" } },
+  }
+end
+
+local work = { prepare = prepare, send = send, ["send-rest"] = send_rest }
+tools.run(assert(work[...], "usage: upload.lua prepare | send | send-rest URL REQUESTS"))

@@ -1,0 +1,340 @@
+import JSON
+import Synchronization
+import TestSupport
+import Testing
+
+@testable import MobileSync
+@testable import RestCollections
+@testable import SmartStore
+
+/// One walk: changes here and there, syncs with faults and with a process that is killed, then a quiet end.
+final class CollectionScenario {
+  private let kind: CollectionScenarioKind
+  private let bench: CollectionBench
+  private let mode: MergeMode
+  private let label: String
+  private var random: SeededGenerator
+  private var lastName = 0
+  private var history: [String] = []
+  /// Descriptions that an entry has had here, by entry id: what its user has seen.
+  private var seen: [Int64: Set<String>] = [:]
+  private let log = Log()
+
+  private static let steps = 10
+  private static let patience = 20
+
+  /// What the server's side notes.
+  private final class Log: Sendable {
+    struct Notes: Sendable {
+      /// Names and descriptions that any row ever had.
+      var texts: Set<String> = []
+      /// Names as they were created.
+      var created: [String] = []
+      /// What a write of ours put in the place of what: row, before, after.
+      var replaced: [(id: String, before: String, after: String)] = []
+      var requests: [String] = []
+    }
+    let notes = Mutex(Notes())
+  }
+
+  init(_ kind: CollectionScenarioKind, seed: UInt64) throws {
+    self.kind = kind
+    random = SeededGenerator(state: seed)
+    mode = [MergeMode.leaveIfChanged, .merge, .overwrite].randomElement(using: &random) ?? .merge
+    label = "\(kind.testDescription), \(mode), seed \(seed)"
+    bench = try CollectionBench(kind.connection)
+    bench.server.with { kind.prepare(&$0) }
+  }
+
+  func run() async throws {
+    do {
+      try await begin()
+      for _ in 0..<Self.steps { try await step() }
+      try await settle()
+    } catch {
+      await bench.close()
+      throw error
+    }
+    await bench.close()
+  }
+
+  private func begin() async throws {
+    for _ in 0..<6 { otherCreates() }
+    try bench.manager.createSyncDown(
+      target: kind.target, options: ["mergeMode": "LEAVE_IF_CHANGED"], soupName: CollectionBench.soup, syncName: "down")
+    try bench.manager.createSyncUp(
+      target: kind.target, options: ["mergeMode": .string(mode.rawValue)], soupName: CollectionBench.soup, syncName: "up")
+    _ = try await bench.manager.reSync(named: "down")
+    try look()
+  }
+
+  private func step() async throws {
+    switch Int.random(in: 0..<12, using: &random) {
+    case 0: otherCreates()
+    case 1, 2: bench.server.with { otherChanges(&$0, .random(in: 0..<100, using: &random)) }
+    case 3: try otherDeletes()
+    case 4, 5: try localCreates()
+    case 6: try localChanges()
+    case 7: try localDeletes()
+    case 8, 9, 10: try await sync("up")
+    default: try await sync(Bool.random(using: &random) ? "down" : "ghosts")
+    }
+    try look()
+  }
+
+  private func name(_ kind: String) -> String {
+    lastName += 1
+    return "\(kind) \(lastName)"
+  }
+
+  // MARK: Others
+
+  private func otherCreates() {
+    let name = name("theirs")
+    history.append("other creates \(name)")
+    bench.server.with { state in
+      state.nextId += 1
+      _ = state.create(["name": .string(name), "description": .string("of " + name)], id: .integer(state.nextId - 1))
+    }
+  }
+
+  private func otherChanges(_ state: inout CollectionServer.State, _ number: Int) {
+    let live = state.rows.indices.filter { state.rows[$0]["trashed"] != true }
+    guard !live.isEmpty else { return }
+    let place = live[number % live.count], text = name("there")
+    history.append("other changes \(state.rows[place]["name"]?.plain ?? "") to \(text)")
+    Self.change(&state, place, ["description": .string(text)])
+  }
+
+  private static func change(_ state: inout CollectionServer.State, _ place: Int, _ members: JSONObject) {
+    var row = state.rows[place].replacing(with: members)
+    state.stamp(&row)
+    state.rows[place] = row
+  }
+
+  /// Only of records that a sync down brought: others are no ghosts of it.
+  private func otherDeletes() throws {
+    let brought = Set(try bench.entries().filter { $0["__sync_id__"] != nil }.map(\.id))
+    let marks = kind.marksDeleted, number = Int.random(in: 0..<100, using: &random)
+    let gone = bench.server.with { state -> String? in
+      let live = state.rows.indices.filter { state.rows[$0]["trashed"] != true && brought.contains(state.rows[$0].id) }
+      guard !live.isEmpty else { return nil }
+      let place = live[number % live.count], name = state.rows[place]["name"]?.plain
+      if marks { Self.change(&state, place, ["trashed": true]) } else { state.rows.remove(at: place) }
+      return name
+    }
+    if let gone { history.append("other deletes \(gone)") }
+  }
+
+  // MARK: Here
+
+  private func save(_ entry: JSONObject) throws {
+    try bench.store.upsert(JSONValue.array([.object(entry)]).text, into: CollectionBench.soup)
+  }
+
+  private func localCreates() throws {
+    for _ in 0..<Int.random(in: 1...4, using: &random) {
+      let name = name("mine")
+      history.append("here: creates \(name)")
+      try bench.make("local_\(lastName)", ["name": .string(name), "description": .string("of " + name)])
+    }
+  }
+
+  private func known() throws -> JSONObject? {
+    try bench.entries().filter {
+      $0["__locally_created__"] != true && $0["__locally_deleted__"] != true && !$0.id.hasPrefix("local_")
+    }.randomElement(using: &random)
+  }
+
+  private func localChanges() throws {
+    for _ in 0..<Int.random(in: 1...3, using: &random) {
+      guard let entry = try known() else { return }
+      let text = name("here")
+      history.append("here: changes \(entry["name"]?.plain ?? "") to \(text)")
+      try save(entry.replacing(with: ["description": .string(text), "__local__": true, "__locally_updated__": true]))
+      try look()
+    }
+  }
+
+  private func localDeletes() throws {
+    guard let entry = try known() else { return }
+    history.append("here: deletes \(entry["name"]?.plain ?? "")")
+    try save(entry.replacing(with: ["__local__": true, "__locally_deleted__": true]))
+  }
+
+  /// Notes what the entries say.
+  private func look() throws {
+    for entry in try bench.entries() {
+      guard let id = entry["_soupEntryId"]?.integerValue, let text = entry["description"]?.stringValue else { continue }
+      seen[id, default: []].insert(text)
+    }
+  }
+
+  // MARK: Syncs
+
+  private func dirty() throws -> [Int64: JSONObject] {
+    let dirty = try bench.entries().filter { $0["__local__"] == true }
+    return Dictionary(uniqueKeysWithValues: dirty.map { ($0["_soupEntryId"]?.integerValue ?? 0, $0) })
+  }
+
+  private func sync(_ what: String) async throws {
+    let before = try dirty()
+    let isKilled = Int.random(in: 0..<5, using: &random) == 0
+    try meddle(what, kills: isKilled)
+    switch what {
+    case "ghosts": _ = try? await bench.cleanGhosts(force: true, name: "down")
+    default:
+      let end = try? await bench.manager.reSync(named: what)
+      history.append("  \(what): \(end?.status.rawValue ?? "cut off") \(end?.error ?? "") \(isKilled ? "(killed)" : "")")
+    }
+    bench.server.with { $0.meddle = nil }
+    if isKilled { try await bench.reopen() }
+    try checkNothingLost(before, mayUpload: what == "up")
+  }
+
+  /// Faults for the requests of one run, another writer between two of them, and the end of the process.
+  private func meddle(_ what: String, kills: Bool) throws {
+    let chance = Int.random(in: 0..<3, using: &random), deadline = Int.random(in: 1...6, using: &random)
+    let writer = Int.random(in: 0..<3, using: &random) == 0 ? Int.random(in: 1...4, using: &random) : 0
+    let numbers = (0..<64).map { _ in Int.random(in: 0..<1000, using: &random) }, log = log
+    let store = bench.store, sync = try bench.manager.getSyncStatus(.name(what == "ghosts" ? "down" : what))?.id ?? 0
+    let text = writer > 0 ? name("there") : ""
+    if writer > 0 { history.append("  before request \(writer) another writes \(text)") }
+    let place = numbers[63], count = Mutex(0), isDead = Mutex(false)
+    bench.server.with { state in
+      state.meddle = { request, state in
+        let n = count.withLock { count in
+          count += 1
+          return count
+        }
+        if n == writer {
+          let live = state.rows.indices.filter { state.rows[$0]["trashed"] != true }
+          if !live.isEmpty { Self.change(&state, live[place % live.count], ["description": .string(text)]) }
+        }
+        let number = numbers[n % 63]
+        if isDead.withLock({ $0 }) { return .instead(.closed) }
+        if kills, n == deadline {
+          isDead.withLock { $0 = true }
+          Self.kill(sync, store)
+          return number % 2 == 0 ? .instead(.closed) : .after(.closed)
+        }
+        log.notes.withLock { $0.requests.append("\(request.method) \(request.target) \(request.text)") }
+        let isFaulty = chance == 0 ? false : chance == 1 ? number % 10 < 4 : n == 1 + numbers[0] % 5
+        return isFaulty ? Self.fault(number / 10) : nil
+      }
+    }
+  }
+
+  /// What is left when a process is killed: nothing that the run writes from now on is kept.
+  private static func kill(_ sync: Int64, _ store: Store) {
+    try? store.writeBlocking(.synced) { transaction in
+      _ = try transaction.acquireLease(
+        SyncLeases.name(sync), owner: "nobody/0/0", now: 0, duration: 0, takeover: { _ in true })
+    }
+  }
+
+  private static func fault(_ number: Int) -> CollectionServer.Meddling {
+    let html = "<html><body>Bad gateway</body></html>"
+    switch number % 13 {
+    case 0: return .instead(.closed)
+    case 1: return .after(.closed)
+    case 2: return .cut(bytes: 7)
+    case 3: return .instead(.json(#"{"message":"failed"}"#, status: 500))
+    case 4: return .after(.json(#"{"message":"failed"}"#, status: 500))
+    case 5: return .instead(.status(503, headers: [("Retry-After", "1")]))
+    case 6: return .instead(.status(429, headers: [("Retry-After", "1")]))
+    case 7: return .instead(.text(html, status: 502, type: "text/html"))
+    case 8: return .after(.text(html, status: 502, type: "text/html"))
+    case 9: return .instead(.text("<html>Sign in</html>", type: "text/html"))
+    case 10: return .after(.text("<html>Sign in</html>", type: "text/html"))
+    case 11: return .instead(.text("<html>no such page</html>", status: 404, type: "text/html"))
+    default: return .after(.status(504))
+    }
+  }
+
+  // MARK: What must hold
+
+  /// Each local change is still there, or has reached the server.
+  private func checkNothingLost(_ before: [Int64: JSONObject], mayUpload: Bool) throws {
+    let after = try dirty(), rows = bench.server.with { $0.rows }
+    for (id, entry) in before {
+      let what = comment(JSONValue.object(entry).text)
+      if let now = after[id] {
+        #expect(now["description"] == entry["description"], what)
+        continue
+      }
+      let isCreate = entry["__locally_created__"] == true
+      let copies = rows.filter { $0["name"] == entry["name"] }
+      #expect(mayUpload || isCreate && copies.count == 1, what)
+      if entry["__locally_deleted__"] == true {
+        #expect(copies.allSatisfy { $0["trashed"] == true }, what)
+      } else {
+        #expect(copies.count == 1 || !isCreate, what)
+        // Somebody else may have changed it since.
+        let isThere = copies.contains { $0["description"] == entry["description"] }
+        #expect(isThere || copies.contains { $0["description"]?.plain.hasPrefix("there") ?? false } || copies.isEmpty, what)
+      }
+    }
+    let names = rows.filter { $0["trashed"] != true }.compactMap { $0["name"]?.stringValue }
+    #expect(Set(names).count == names.count, comment("created twice: \(names.sorted())"))
+  }
+
+  private func comment(_ what: String) -> Comment {
+    "\(label)\n\(what)\n\(history.joined(separator: "\n"))"
+  }
+
+  // MARK: The end
+
+  /// Without faults, as often as a person would try.
+  private func settle() async throws {
+    for _ in 0..<Self.patience {
+      bench.clock.advance(700)
+      let up = try await bench.manager.reSync(named: "up")
+      history.append("  quiet up: \(up.status.rawValue) \(up.error) \(up.counts)")
+      try decideDoubts()
+      try decideConflicts()
+      if up.status == .done, try dirty().isEmpty { break }
+    }
+    let left = try dirty().values.map { JSONValue.object($0).text }
+    #expect(left.isEmpty, comment("still dirty: \(left)"))
+    for _ in 0..<Self.patience where try await bench.manager.reSync(named: "down").status == .done { break }
+    _ = try await bench.cleanGhosts(force: true, name: "down")
+    let there = bench.server.with { $0.rows.filter { $0["trashed"] != true } }
+    let here = Set(try bench.entries().map(Self.essence)), expected = Set(there.map(Self.essence))
+    let differing = "here alone \(here.subtracting(expected).sorted()), there alone \(expected.subtracting(here).sorted())"
+    #expect(try here == expected && bench.entries().count == there.count, comment(differing))
+    let names = there.compactMap { $0["name"]?.stringValue }
+    #expect(Set(names).count == names.count, comment("created twice: \(names.sorted())"))
+    #expect(try bench.entries().allSatisfy { $0["__sync_id__"] != nil }, comment("rows that no sync down knows"))
+  }
+
+  /// What a person does about a create of which nobody can tell whether it arrived: looks at the server, keeps what is there, or
+  /// makes it anew.
+  private func decideDoubts() throws {
+    let doubtful = try bench.store.readBlocking {
+      try $0.unsettledUploads(in: CollectionBench.soup).filter(\.inDoubt).map(\.entryId)
+    }
+    guard !doubtful.isEmpty else { return }
+    #expect(kind.once == .nothing, comment("in doubt, although it can be found"))
+    for entry in try bench.entries() {
+      guard let id = entry["_soupEntryId"]?.integerValue, doubtful.contains(id) else { continue }
+      try bench.store.remove([id], from: CollectionBench.soup)
+      guard !bench.server.with({ state in state.rows.contains { $0["name"] == entry["name"] } }) else { continue }
+      lastName += 1
+      try bench.make("local_\(lastName)", ["name": entry["name"] ?? .null, "description": entry["description"] ?? .null])
+    }
+  }
+
+  private func decideConflicts() throws {
+    for conflict in try bench.manager.conflicts(inSoup: CollectionBench.soup) {
+      let isOurs = conflict.server == nil && conflict.kind != .deletedThere || Bool.random(using: &random)
+      history.append("  conflict of \(conflict.local["name"]?.plain ?? ""), \(conflict.kind): \(isOurs ? "ours" : "theirs")")
+      _ = try bench.manager.resolveConflict(
+        inSoup: CollectionBench.soup, entryId: conflict.entryId, with: isOurs ? .local : .server)
+    }
+  }
+
+  private static func essence(_ row: JSONObject) -> String {
+    ["id", "name", "description"].map { row[$0]?.plain ?? "-" }.joined(separator: " | ")
+  }
+}
