@@ -7,8 +7,9 @@ package struct PageNotes: Sendable {
   package var deleted: [String] = []
   /// Ids of records that are not wanted: entries without local changes go.
   package var unwanted: [String] = []
-  /// The same of entries in other places than the first, by place.
-  package var unwantedElsewhere: [Int: [String]] = [:]
+  /// Ids of records in other places than the first that are gone, by place: entries without local changes go, whoever brought or
+  /// made them.
+  package var goneElsewhere: [Int: [String]] = [:]
   /// Why items of the page could not be used, a sentence each.
   package var flagged: [String] = []
   /// Elements of the page that are no records of the soup: left out, marked as deleted, flagged, or there twice.

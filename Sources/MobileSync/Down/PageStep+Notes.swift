@@ -9,9 +9,7 @@ extension PageStep {
   ) throws {
     guard let notes = page.notes else { return }
     try remove(notes.deleted, notes.unwanted, from: places[0], &state, in: transaction, &conflicts)
-    for (place, ids) in notes.unwantedElsewhere {
-      try remove([], ids, from: places[place], &state, in: transaction, &conflicts)
-    }
+    for (place, ids) in notes.goneElsewhere { try removeClean(ids, from: places[place], in: transaction) }
     state.counts.flagged += notes.flagged.count
     let shown = notes.flagged.prefix(max(0, PageStep.shownFlags - state.warnings.count))
     state.warnings += shown + notes.warnings.filter { !state.warnings.contains($0) }
@@ -67,6 +65,21 @@ extension PageStep {
     }
     try transaction.remove(gone, from: place.soup)
     if place.isCounted { state.counts.removed += gone.count }
+  }
+
+  /// An entry that was uploaded since the server was asked is newer than its answer.
+  private func removeClean(_ ids: [String], from place: RecordPlace, in transaction: StoreTransaction) throws {
+    let uploaded = try transaction.uploads(in: place.soup, idPath: place.fields.id, since: uploadMark)
+    var gone: [Int64] = []
+    for id in ids where uploaded[id] == nil {
+      for entryId in try transaction.entryIds(in: place.soup, where: place.fields.id, equals: .text(id)) {
+        guard let entry = try transaction.entry(entryId, in: place.soup)?.object(), !entry.hasFlag(LocalField.local) else {
+          continue
+        }
+        gone.append(entryId)
+      }
+    }
+    try transaction.remove(gone, from: place.soup)
   }
 
   /// What one sync does not want another may: its entries stay, and one that both brought becomes the other's.

@@ -126,7 +126,7 @@ struct PageEditor: Sendable {
       let links = try await LinkRefresh(target: target, exchange: exchange, context: context, since: since).refresh(&objects)
       for (i, soup) in target.linkSoups.enumerated() {
         page.parts[1 + i] = try scan(links.rows[soup] ?? [], place: 1 + i, response)
-        if let gone = links.gone[soup], !gone.isEmpty { page.notes.unwantedElsewhere[1 + i] = gone }
+        if let gone = links.gone[soup], !gone.isEmpty { page.notes.goneElsewhere[1 + i] = gone }
       }
     }
     page.parts[0] = try scan(objects, place: 0, response)

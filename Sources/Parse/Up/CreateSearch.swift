@@ -56,19 +56,33 @@ struct CreateSearch: Sendable {
   let target: ParseSyncUpTarget
   let exchange: ParseExchange
 
-  /// - Throws: ``BatchSender/CannotFind`` when nothing identifies it.
-  func find(_ row: RowUpload) async throws -> JSONObject? {
+  func find(_ row: RowUpload) async throws -> BatchSender.Finding {
     let check = UniqueCheck(target: target, exchange: exchange), id: String?
     if let field = row.key?["field"]?.stringValue, let value = row.key?["value"] {
       id = try await check.first([field: value])
     } else if !target.rules.uniqueBy.isEmpty {
       id = try await check.find(row.resolved)
     } else {
-      throw BatchSender.CannotFind()
+      // An object with the same values may be another client's: it only says that this one may be there.
+      guard let values = Self.comparable(row.request?.body ?? [:]) else { return .unclear }
+      return try await check.first(values) == nil ? .notMade : .unclear
     }
-    guard let id else { return nil }
+    guard let id else { return .notMade }
     let found = try await exchange.objects([id], in: target.target.className, keys: ["updatedAt"], chunk: 1)[id]
-    return found?.filtered { key, value in ParseNames.serverFields.contains(key) }
+    return found.map { .made($0.filtered { key, _ in ParseNames.serverFields.contains(key) }) } ?? .notMade
+  }
+
+  /// Values that a query finds by being equal: texts, numbers, truth values, pointers and dates. nil without any.
+  private static func comparable(_ body: JSONObject) -> JSONObject? {
+    let values = body.filtered { key, value in
+      guard !ParseNames.serverFields.contains(key), key != "ACL" else { return false }
+      switch value {
+      case .null, .array: return false
+      case .object(let members): return members["__type"] == "Pointer" || members["__type"] == "Date"
+      default: return true
+      }
+    }
+    return values.isEmpty ? nil : values
   }
 }
 

@@ -70,9 +70,9 @@ struct GroupUpload: Sendable {
   /// Every record refused for a lack of rights: the others would be, too.
   private func stopIfAllAreForbidden(_ outcomes: [BatchSender.Outcome]) {
     let isForbidden = outcomes.map { outcome in
-      if case .failure(let refusal) = outcome { refusal.code == ServerCode.operationForbidden.rawValue } else { false }
+      if case .refused(let refusal) = outcome { refusal.code == ServerCode.operationForbidden.rawValue } else { false }
     }
-    guard outcomes.count > 1, isForbidden.allSatisfy({ $0 }), case .failure(let refusal)? = outcomes.first else { return }
+    guard outcomes.count > 1, isForbidden.allSatisfy({ $0 }), case .refused(let refusal)? = outcomes.first else { return }
     memory.end(
       RestError(
         code: .httpStatus, message: "class '\(className)' may not be written to: \(refusal.message)", status: refusal.status))
@@ -219,8 +219,12 @@ struct GroupUpload: Sendable {
 
   private func result(_ row: RowUpload, _ outcome: BatchSender.Outcome) async throws -> UploadResult {
     switch outcome {
-    case .success(let answer): return row.succeeded(answer)
-    case .failure(let refusal): return try await result(row, refusal)
+    case .done(let answer): return row.succeeded(answer)
+    case .refused(let refusal): return try await result(row, refusal)
+    case .unknown(let refusal):
+      var pending = row.failed(refusal, at: now, isLasting: false)
+      pending.isPending = true
+      return pending
     }
   }
 
@@ -256,7 +260,7 @@ struct GroupUpload: Sendable {
     row.adopted = id
     let request = try ObjectRequest.update(className, id, body)
     row.request = request
-    guard case .success(let answer)? = try await sender([row]).send([request]).first else { return nil }
+    guard case .done(let answer)? = try await sender([row]).send([request]).first else { return nil }
     return row.succeeded(answer)
   }
 }

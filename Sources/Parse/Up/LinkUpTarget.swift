@@ -74,11 +74,11 @@ struct LinkUpTarget: SyncUpTarget {
     return zip(rows, group.uploads).map { row, upload in
       guard let link = row.link else { return row.result ?? failed("the row names no link", now) }
       switch outcomes[Owner(className: link.ownerClass, id: link.ownerId)] {
-      case .success?: return succeeded(row, link, upload.action)
+      case .done?: return succeeded(row, link, upload.action)
       // Without its owner there is no link.
-      case .failure(let refusal)? where upload.action == .delete && refusal.code == ServerCode.objectNotFound.rawValue:
+      case .refused(let refusal)? where upload.action == .delete && refusal.code == ServerCode.objectNotFound.rawValue:
         return UploadResult(isSuccess: true)
-      case .failure(let refusal)?: return failed(refusal, now)
+      case .refused(let refusal)?, .unknown(let refusal)?: return failed(refusal, now)
       case nil: return failed("the link was not sent", now)
       }
     }
@@ -88,11 +88,11 @@ struct LinkUpTarget: SyncUpTarget {
     _ owners: [Owner], _ changes: [Owner: [RelationChange]], _ context: UploadContext
   ) async throws -> [Owner: BatchSender.Outcome] {
     let exchange = try ParseExchange(connections, named: target.connection, context.control)
-    let sender = BatchSender(exchange: exchange, memory: memory, isTransaction: false) { _ in nil }
+    let sender = BatchSender(exchange: exchange, memory: memory, isTransaction: false) { _ in .notMade }
     var outcomes: [Owner: BatchSender.Outcome] = [:], asked: [Owner] = [], requests: [ObjectRequest] = []
     for owner in owners {
       guard let body = RelationChange.body(changes[owner] ?? []) else {
-        outcomes[owner] = .success([:])
+        outcomes[owner] = .done([:])
         continue
       }
       asked.append(owner)
@@ -109,7 +109,7 @@ struct LinkUpTarget: SyncUpTarget {
   private func noteStamps(_ outcomes: [Owner: BatchSender.Outcome], _ context: UploadContext) async throws {
     var stamps: [(soup: String, id: String, stamp: Int64)] = []
     for (owner, outcome) in outcomes {
-      guard case .success(let answer) = outcome, let soup = soup(of: owner.className),
+      guard case .done(let answer) = outcome, let soup = soup(of: owner.className),
         let stamp = answer["updatedAt"]?.stringValue.flatMap({ TimeStamp.milliseconds($0) })
       else { continue }
       stamps.append((soup, owner.id, stamp))

@@ -71,6 +71,34 @@ struct CreateWireTests {
     }
   }
 
+  /// Nothing identifies these. Where no object has the same values none was made; where one has, it may be another client's.
+  @Test(arguments: [1, 3], [true, false])
+  func create_internalErrorWithoutAKey_isSentAgainOnlyWhereNothingWasMade(count: Int, executed: Bool) async throws {
+    try await ParseBench.with { bench async throws in
+      for n in 0..<count { try bench.make(["objectId": .string("local_\(n)"), "name": .string("n\(n)")]) }
+      try bench.server.faults.add(Fault("internalError", ["executed": .bool(executed)]), method: "POST", times: 1)
+      let state = try await bench.up("Author", Self.named.replacing(with: ["transaction": true]))
+      #expect(state.status == .done && state.counts.succeeded == (executed ? 0 : count))
+      try await bench.again("up")
+      #expect(try await bench.objects("Author").count == count)
+      #expect(try bench.entries().allSatisfy { $0["__local__"] == .bool(executed) })
+      let doubtful = try bench.store.readBlocking { try $0.unsettledUploads(in: "books").filter(\.inDoubt).count }
+      #expect(doubtful == (executed ? count : 0))
+    }
+  }
+
+  /// Row 29: the answer is the same when the server fails behind the last write of a transaction.
+  @Test func transaction_answeredWithAnErrorAlthoughItWasCarriedOut_makesNothingTwice() async throws {
+    try await ParseBench.with { bench async throws in
+      for n in 0..<3 { try bench.make(["objectId": .string("local_\(n)"), "name": .string("n\(n)")]) }
+      try bench.server.faults.add(Fault("internalError", ["executed": true]), path: "/parse/batch", times: 1)
+      let state = try await bench.up("Author", Self.keyed.replacing(with: ["transaction": true]))
+      #expect(state.status == .done && state.counts.succeeded == 3)
+      #expect(try await bench.objects("Author").count == 3)
+      #expect(try bench.entries().allSatisfy { $0["__local__"] == false })
+    }
+  }
+
   /// Row 14.
   @Test func deepSave_isbnFirst_aFailedOneLeavesTheBookWaiting() async throws {
     try await ParseBench.with(soups: ["isbns", "books"]) { bench async throws in

@@ -116,6 +116,21 @@ struct LinkWireTests {
     }
   }
 
+  @Test func links_madeHereAndRemovedByOthers_goWithTheNextRun() async throws {
+    try await ParseBench.with(links: ["links"]) { bench async throws in
+      let author = try await bench.create("Author", ["name": "a"]), book = try await bench.create("Book", ["title": "a"])
+      try await bench.down("Book", Self.relation())
+      try bench.make(LinkRow("Book", book, "authors", author).json, "links")
+      bench.clock.advance(by: 60)
+      try await bench.up("Book", Self.relation(["soup": "authors"]).replacing(with: ["updateFieldlist": ["title"]]))
+      #expect(try await bench.related("Author", to: "Book", book, "authors") == [author])
+      bench.clock.advance(by: 60)
+      try await link(bench, book, "RemoveRelation", [author])
+      try await bench.again()
+      #expect(try bench.entries("links").isEmpty)
+    }
+  }
+
   @Test func idsList_isSortedAndFollowsTheServer() async throws {
     try await ParseBench.with { bench async throws in
       let authors = try await bench.create("Author", count: 3) { ["name": .string("a\($0)")] }
