@@ -46,6 +46,8 @@ struct LinkUpTarget: SyncUpTarget {
     let entry: JSONObject
     /// nil for one that cannot be sent.
     var link: LinkRow?
+    /// The owner was made here, and is no longer here.
+    var isOrphan = false
     var result: UploadResult?
   }
 
@@ -75,9 +77,11 @@ struct LinkUpTarget: SyncUpTarget {
       guard let link = row.link else { return row.result ?? failed("the row names no link", now) }
       switch outcomes[Owner(className: link.ownerClass, id: link.ownerId)] {
       case .done?: return succeeded(row, link, upload.action)
-      // Without its owner there is no link.
-      case .refused(let refusal)? where upload.action == .delete && refusal.code == ServerCode.objectNotFound.rawValue:
+      // Without its owner there is no link, and nobody misses one of an owner that was deleted here.
+      case .refused(let refusal)? where refusal.code == ServerCode.objectNotFound.rawValue && upload.action == .delete:
         return UploadResult(isSuccess: true)
+      case .refused(let refusal)? where refusal.code == ServerCode.objectNotFound.rawValue && row.isOrphan:
+        return succeeded(row, link, upload.action)
       case .refused(let refusal)?, .unknown(let refusal)?: return failed(refusal, now)
       case nil: return failed("the link was not sent", now)
       }
@@ -156,7 +160,17 @@ struct LinkUpTarget: SyncUpTarget {
     guard let related = try await id(link.relatedId, relatedSoup, context) else {
       return Row(entry: entry, result: failed("waiting for \(rule.className)/\(link.relatedId)", now))
     }
-    return Row(entry: entry, link: LinkRow(link.ownerClass, owner, link.field, related))
+    var row = Row(entry: entry, link: LinkRow(link.ownerClass, owner, link.field, related))
+    row.isOrphan = link.ownerId != owner ? try await !isHere(owner, ownerSoup, context) : false
+    return row
+  }
+
+  private func isHere(_ id: String, _ soup: String?, _ context: UploadContext) async throws -> Bool {
+    guard let soup, let store = context.place?.store else { return true }
+    return try await store.read { snapshot in
+      guard try snapshot.soupExists(soup) else { return true }
+      return try !snapshot.entryIds(in: soup, where: "objectId", equals: .text(id)).isEmpty
+    }
   }
 
   private func id(_ id: String, _ soup: String?, _ context: UploadContext) async throws -> String? {

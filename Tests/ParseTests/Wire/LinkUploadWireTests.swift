@@ -56,6 +56,20 @@ struct LinkUploadWireTests {
     }
   }
 
+  @Test func link_ofABookThatWasMadeAndDeletedHere_isDone() async throws {
+    try await ParseBench.with(links: ["links"]) { bench async throws in
+      let author = try await bench.create("Author", ["name": "a"])
+      try bench.make(["objectId": "local_1", "title": "a"])
+      try await bench.up("Book", Self.target)
+      let book = try #require(try bench.entries().first?["objectId"]?.stringValue)
+      try bench.make(LinkRow("Book", "local_1", "authors", author).json, "links")
+      try bench.delete(book)
+      let state = try await bench.again("up")
+      #expect(state.counts.failed == 0)
+      #expect(try bench.entries("links").allSatisfy { $0["__local__"] == false && $0["ownerId"]?.stringValue == book })
+    }
+  }
+
   /// Row 16: a new book with links, in one sync.
   @Test func links_ofNewRecords_waitForBothEnds() async throws {
     try await ParseBench.with(soups: ["books", "authors"], links: ["links"]) { bench async throws in
