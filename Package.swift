@@ -160,8 +160,7 @@ let package = Package(
       name: "TureenTests",
       dependencies: [
         "Tureen", "JSON", "MobileSync", "Parse", "RecordScan", "RestClient", "RestCollections", "Salesforce", "SandboxOrg",
-        "SmartStore",
-        "Support", "TestSupport", .product(name: "CryptoExtras", package: "swift-crypto"),
+        "SandboxParse", "SmartStore", "Support", "TestSupport", .product(name: "CryptoExtras", package: "swift-crypto"),
       ],
       linkerSettings: [.linkedLibrary("lua5.4")]),
     .testTarget(

@@ -8,7 +8,7 @@
 -- in $PARSE_REST_KEY. It brings what the server has, refuses a name that exists and a book that is not valid, saves a
 -- book with a new ISBN, its genre, two authors and a publisher, and shows it with what is around it.
 local tureen = require "tureen"
-local smartstore, mobilesync = tureen.smartstore, tureen.mobilesync
+local smartstore, mobilesync, parse = tureen.smartstore, tureen.mobilesync, tureen.parse
 
 local KEEP = { mergeMode = "LEAVE_IF_CHANGED" }
 local NAMES = { { "genres", "Genre" }, { "publishers", "Publisher" }, { "authors", "Author" } }
@@ -84,14 +84,45 @@ local MIRROR = {
   field = "books", className = "Book", linkSoup = "links", mirrorOf = { className = "Book", field = "genre" },
 }
 
-local function target(class, more)
-  local made = { type = "parse", className = class, connection = "library" }
+-- Objects are read from the soups and saved to them; the syncs below bring and send them.
+
+local function checked(test, problem)
+  return function(value) return not test(value) and problem or nil end
+end
+
+local function is_isbn(object) return object and object:get("value"):find "^%d+$" and #object:get "value" == 13 end
+local function is_year(year) return math.type(year) == "integer" and year >= 1450 and year <= 2100 end
+
+local function class_of(name, soup, more)
+  local settings = { soup = soup, connection = "library", cacheMode = parse.CACHE_MODE.CACHE_ONLY }
+  for key, value in pairs(more or {}) do settings[key] = value end
+  return parse.class(name, settings)
+end
+
+local Genre, Publisher, Author =
+  class_of("Genre", "genres"), class_of("Publisher", "publishers"), class_of("Author", "authors")
+local ISBN = class_of("ISBN", "isbns")
+local Book = class_of("Book", "books", {
+  relations = {
+    authors = { className = "Author", linkSoup = "links" },
+    publishers = { className = "Publisher", linkSoup = "links" },
+  },
+  validate = {
+    title = checked(function(title) return title and title:find "%S" end, "title: give one"),
+    isbn = checked(is_isbn, "isbn: 13 digits, without dashes"),
+    publishingYear = checked(is_year, "year: a number from 1450 to 2100"),
+    genre = checked(function(genre) return genre end, "genre: none of that name"),
+  },
+})
+
+local function target(class_name, more)
+  local made = { type = "parse", className = class_name, connection = "library" }
   for key, value in pairs(more or {}) do made[key] = value end
   return made
 end
 
-local function up_target(class, fields, unique, more)
-  local made = target(class, more)
+local function up_target(class_name, fields, unique, more)
+  local made = target(class_name, more)
   made.createFieldlist, made.updateFieldlist = fields, fields
   made.externalIdFieldName, made.uniqueBy = "clientKey", { unique }
   return made
@@ -100,13 +131,13 @@ end
 local BOOKS = { where = { publishingYear = 2026 }, include = { "isbn" }, pointers = POINTERS, relations = RELATIONS }
 
 --- Runs the sync of that name, which the first run saves. What goes wrong is said; the soup stays as it is.
-local function bring(class, soup, more)
+local function bring(class_name, soup, more)
   local name = soup .. " down"
   local state, err
   if wait_for(mobilesync.hasSyncWithName, name) then
     state, err = tureen.await(mobilesync.reSync, name)
   else
-    state, err = tureen.await(mobilesync.syncDown, target(class, more), soup, KEEP, name)
+    state, err = tureen.await(mobilesync.syncDown, target(class_name, more), soup, KEEP, name)
   end
   if not state then print(("%s: not loaded: %s"):format(soup, err.message)) end
   return state
@@ -122,13 +153,8 @@ local function quoted(text) return "'" .. text:gsub("'", "''") .. "'" end
 
 local function count(soup) return math.tointeger(rows(("SELECT count(*) FROM {%s}"):format(soup))[1][1]) end
 
---- The objects with the first names of a soup.
-local function some(soup, limit)
-  local list = {}
-  local sql = ("SELECT {%s:_soup} FROM {%s} ORDER BY {%s:name} LIMIT %d"):format(soup, soup, soup, limit)
-  for i, row in ipairs(rows(sql)) do list[i] = row[1] end
-  return list
-end
+--- The objects with the first names of a class.
+local function some(class, limit) return assert(class:query():order("name"):limit(limit):find()) end
 
 local function list_books()
   local found = rows [[SELECT {books:title}, {isbns:value}, {genres:name} FROM {books}
@@ -171,55 +197,48 @@ end
 
 -- Writing
 
---- What is wrong with a book, field by field; nil when nothing is.
+--- What the hooks say is wrong with a book, in one line; nil when nothing is.
 local function problems(book)
-  local wrong = {}
-  if not book.title:find "%S" then wrong[#wrong + 1] = "title: give one" end
-  if not book.isbn:find "^%d+$" or #book.isbn ~= 13 then wrong[#wrong + 1] = "isbn: 13 digits, without dashes" end
-  local year = math.tointeger(tonumber(book.year))
-  if not year or year < 1450 or year > 2100 then wrong[#wrong + 1] = "year: a number from 1450 to 2100" end
-  if not book.genre then wrong[#wrong + 1] = "genre: none of that name" end
-  return #wrong > 0 and table.concat(wrong, "; ") or nil
+  local wrong, list = book:validate() or {}, {}
+  for _, field in ipairs { "title", "isbn", "publishingYear", "genre" } do list[#list + 1] = wrong[field] end
+  return #list > 0 and table.concat(list, "; ") or nil
 end
 
---- Why the server refused an entry; nil where it did not.
-local function refusal(soup, id)
-  local found = rows(("SELECT {%s:_soup} FROM {%s} WHERE {%s:_soupEntryId} = %d"):format(soup, soup, soup, id))
+--- A book that is not stored yet, as it was asked for.
+local function draft(given, genre)
+  local year = tonumber(given.year) or given.year
+  local book = Book { title = given.title, publishingYear = year, isbn = ISBN { value = given.isbn } }
+  if genre then book:set("genre", genre) end
+  return book
+end
+
+--- Why the server refused what was made here; nil where it did not: then the entry has the server's id.
+local function refusal(object)
+  local soup = object.soup
+  local found = rows(("SELECT {%s:_soup} FROM {%s} WHERE {%s:objectId} = %s")
+    :format(soup, soup, soup, quoted(object.localId)))
   local text = found[1] and found[1][1].__last_error__
   return text and text ~= tureen.null and tureen.json.decode(text).error or nil
 end
 
 --- Adds a genre, publisher or author; the server is asked first whether the name is taken.
-local function add_name(soup, class, name)
-  local entry = wait_for(mobilesync.newRecord, soup, class, { name = name }, "objectId")
-  local state, err = tureen.await(mobilesync.syncUp, up_target(class, { "name" }, { "name" }), soup, KEEP)
-  local problem = not state and err.message or refusal(soup, entry._soupEntryId)
-  if not problem then return print(("%s '%s' is added"):format(class, name)) end
-  print(("%s '%s' is not added: %s"):format(class, name, problem))
-  wait_for(smartstore.removeFromSoup, soup, { entry._soupEntryId })
-end
-
-local function pointer(class, id) return { __type = "Pointer", className = class, objectId = id } end
-
-local function link(book, field, object)
-  return {
-    linkKey = ("Book|%s|%s|%s"):format(book, field, object.objectId), ownerId = book, field = field,
-    relatedId = object.objectId, __local__ = true, __locally_created__ = true,
-  }
+local function add_name(class, name)
+  local object = assert(class { name = name }:save())
+  local up = up_target(class.className, { "name" }, { "name" })
+  local state, err = tureen.await(mobilesync.syncUp, up, class.soup, KEEP)
+  local problem = not state and err.message or refusal(object)
+  if not problem then return print(("%s '%s' is added"):format(class.className, name)) end
+  print(("%s '%s' is not added: %s"):format(class.className, name, problem))
+  assert(object:destroy())
 end
 
 --- Stores a book with all that belongs to it, and sends it in the background; `done` gets one message. Returns the task
 --- that sends.
 local function save_book(book, authors, publishers, done)
-  local isbn = wait_for(mobilesync.newRecord, "isbns", "ISBN", { value = book.isbn }, "objectId")
-  local entry = wait_for(mobilesync.newRecord, "books", "Book", {
-    title = book.title, publishingYear = math.tointeger(tonumber(book.year)),
-    isbn = pointer("ISBN", isbn.objectId), genre = pointer("Genre", book.genre.objectId),
-  }, "objectId")
-  local list = {}
-  for _, author in ipairs(authors) do list[#list + 1] = link(entry.objectId, "authors", author) end
-  for _, publisher in ipairs(publishers) do list[#list + 1] = link(entry.objectId, "publishers", publisher) end
-  wait_for(smartstore.upsertSoupEntriesWithExternalId, "links", list, "linkKey")
+  local title, isbn = book:get "title", book:get "isbn"
+  book:relation("authors"):add(authors)
+  book:relation("publishers"):add(publishers)
+  assert(book:save())
   return tureen.async(function()
     -- The ISBN first: the book waits for its id. The links go behind the book.
     local fields = { "title", "publishingYear", "isbn", "genre" }
@@ -228,20 +247,20 @@ local function save_book(book, authors, publishers, done)
       sent, err = tureen.await(mobilesync.syncUp, up_target("Book", fields, { "title", "publishingYear" },
         { pointers = POINTERS, relations = { RELATIONS[1], RELATIONS[2], MIRROR } }), "books", KEEP)
     end
-    if not sent then return done(("'%s' stays here until the server is there: %s"):format(book.title, err.message)) end
-    local problem = refusal("isbns", isbn._soupEntryId) or refusal("books", entry._soupEntryId)
-    if not problem then return done(("'%s' is on the server"):format(book.title)) end
-    done(("'%s' is taken back: %s"):format(book.title, problem))
-    if refusal("isbns", isbn._soupEntryId) then wait_for(smartstore.removeFromSoup, "isbns", { isbn._soupEntryId }) end
-    wait_for(smartstore.removeFromSoup, "books", { entry._soupEntryId })
-    wait_for(smartstore.removeFromSoup, "links",
-      smartstore.buildExactQuerySpec("ownerId", entry.objectId, 100))
+    if not sent then return done(("'%s' stays here until the server is there: %s"):format(title, err.message)) end
+    local refused = refusal(isbn)
+    local problem = refused or refusal(book)
+    if not problem then return done(("'%s' is on the server"):format(title)) end
+    done(("'%s' is taken back: %s"):format(title, problem))
+    if refused then assert(isbn:destroy()) end
+    assert(book:destroy())
+    wait_for(smartstore.removeFromSoup, "links", smartstore.buildExactQuerySpec("ownerId", book.localId, 100))
   end)
 end
 
 local function find_genre(name)
-  local list = rows(("SELECT {genres:_soup} FROM {genres} WHERE {genres:name} = %s"):format(quoted(name)))
-  return list[1] and list[1][1]
+  local genre = assert(Genre:query(parse.equalTo("name", name)):first())
+  return genre ~= tureen.null and genre or nil
 end
 
 local function main()
@@ -263,29 +282,27 @@ local function main()
     return 1
   end
 
-  local first = some("genres", 1)[1]
-  if not given.server then add_name("genres", "Genre", "Lighthouse stories") end
-  add_name("genres", "Genre", first.name)
+  local first = some(Genre, 1)[1]:get "name"
+  if not given.server then add_name(Genre, "Lighthouse stories") end
+  add_name(Genre, first)
 
-  local wrong = { title = " ", isbn = "978-3", year = "MMXXVI" }
-  print("A book that is not valid: " .. problems(wrong))
-  local genre = find_genre(given.genre or first.name)
-  local book = { title = given.title, isbn = given.isbn, year = given.year, genre = genre }
+  print("A book that is not valid: " .. problems(draft { title = " ", isbn = "978-3", year = "MMXXVI" }))
+  local book = draft(given, find_genre(given.genre or first))
   local problem = problems(book)
   if problem then
     print("The book is not saved: " .. problem)
     return 1
   end
 
-  local upload = save_book(book, some("authors", 2), some("publishers", 1), print)
-  print(("'%s' is saved here"):format(book.title))
+  local upload = save_book(book, some(Author, 2), some(Publisher, 1), print)
+  print(("'%s' is saved here"):format(given.title))
   wait_for(tureen.all, { upload })
 
   bring("Book", "books", BOOKS)
   list_books()
-  show_book(book.title)
+  show_book(given.title)
   -- Only the section that may have changed is read again.
-  if bring("Author", "authors") then show_section("Authors again", id_of(book.title), "authors", "authors") end
+  if bring("Author", "authors") then show_section("Authors again", id_of(given.title), "authors", "authors") end
 end
 
 tureen.main(main)

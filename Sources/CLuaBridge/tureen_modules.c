@@ -105,6 +105,27 @@ static const char sandbox_lua[] = {
 #embed "../LuaBridge/Lua/network/sandbox.lua"
 };
 
+static const char parse_lua[] = {
+#embed "../LuaBridge/Lua/parse/parse.lua"
+};
+static const char parse_call_lua[] = {
+#embed "../LuaBridge/Lua/parse/parse_call.lua"
+};
+static const char parse_values_lua[] = {
+#embed "../LuaBridge/Lua/parse/parse_values.lua"
+};
+static const char parse_conditions_lua[] = {
+#embed "../LuaBridge/Lua/parse/parse_conditions.lua"
+};
+static const char parse_soups_lua[] = {
+#embed "../LuaBridge/Lua/parse/parse_soups.lua"
+};
+static const char parse_query_lua[] = {
+#embed "../LuaBridge/Lua/parse/parse_query.lua"
+};
+static const char parse_object_lua[] = {
+#embed "../LuaBridge/Lua/parse/parse_object.lua"
+};
 static const char force_lua[] = {
 #embed "../LuaBridge/Lua/force/force.lua"
 };
@@ -178,6 +199,9 @@ static const struct {
     MODULE(react_mobilesync),
     /* network/ */
     MODULE(network), MODULE(oauth), MODULE(sfaccountmanager), MODULE(sandbox),
+    /* parse/ */
+    MODULE(parse), MODULE(parse_call), MODULE(parse_values), MODULE(parse_conditions),
+    MODULE(parse_soups), MODULE(parse_query), MODULE(parse_object),
     /* force/ */
     MODULE(force), MODULE(force_call), MODULE(force_answers), MODULE(force_url), MODULE(force_client),
     MODULE(force_files), MODULE(force_notifications), MODULE(force_modes), MODULE(force_storecache),
@@ -203,6 +227,7 @@ static const struct {
     {"com.salesforce.plugin.sdkinfo", "sdkinfo"},
     {"com.salesforce.plugin.network", "network"},
     {"tureen.force", "force"},
+    {"tureen.parse", "parse"},
     {"tureen.force.client", "force_notifications"},
     {"tureen.optimistic", "optimistic"},
     {"tureen.oauth", "oauth"},

@@ -98,6 +98,11 @@ public enum AssetAction: String, CaseIterable, Sendable {
   case path
 }
 
+/// The actions of `tureen.parse`. Raw values are the wire names.
+public enum ParseAction: String, CaseIterable, Sendable {
+  case find, findInSoup, fetch, save, delete, signUp, logIn, logOut, currentUser
+}
+
 /// The actions of `com.salesforce.network`. Raw values are the wire names.
 public enum NetworkAction: String, CaseIterable, Sendable {
   case sendRequest = "pgSendRequest"

@@ -10,6 +10,7 @@ enum Action: Sendable {
   case account(AccountAction)
   case sdkInfo(SDKInfoAction)
   case asset(AssetAction)
+  case parse(ParseAction)
   /// The script's answer to a request of ``ScriptCalls``: between the two halves of the bridge, no part of its contract.
   case answer
   /// Of a service that the host may know; the bridge does not.
@@ -33,6 +34,7 @@ enum Action: Sendable {
     case "com.salesforce.sfaccountmanager": found = AccountAction(rawValue: action).map(Action.account)
     case "com.salesforce.sdkinfo": found = SDKInfoAction(rawValue: action).map(Action.sdkInfo)
     case "tureen.asset": found = AssetAction(rawValue: action).map(Action.asset)
+    case "tureen.parse": found = ParseAction(rawValue: action).map(Action.parse)
     case "tureen.script": found = action == "answer" ? .answer : nil
     case _ where service.hasPrefix("com.salesforce."): throw Self.unknown(service)
     default: found = .other(service: service, action: action)
@@ -57,6 +59,7 @@ enum Action: Sendable {
     switch self {
     case .mobileSync(let action): action.isLong
     case .network, .oauth, .account: true
+    case .parse(let action): action != .findInSoup
     default: false
     }
   }
@@ -73,6 +76,8 @@ enum Action: Sendable {
   var lane: StoreReference? {
     switch self {
     case .network, .oauth, .account, .asset: StoreReference(name: "com.salesforce.network", isGlobal: true)
+    // The other one reads a store.
+    case .parse(let action) where action != .findInSoup: StoreReference(name: "com.salesforce.network", isGlobal: true)
     // A store's job may wait for the answer.
     case .answer: StoreReference(name: "tureen.script", isGlobal: true)
     default: nil
@@ -96,6 +101,7 @@ enum Action: Sendable {
     case .account(let action): action.rules
     case .oauth(let action): action.rules
     case .asset(let action): action.rules
+    case .parse(let action): action.rules
     case .answer, .other: Self.anything
     }
   }

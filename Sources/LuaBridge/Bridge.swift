@@ -138,6 +138,7 @@ public final class Bridge: @unchecked Sendable {
       case .mobileSync(let action):
         if let payload = try host.mobileSync(action, call, onUpdate: { ticket.update($0) }) { ticket.succeed(payload) }
       case .network: try host.network(call) { ticket.update($0) }
+      case .parse(let action): try host.parse(action, call) { ticket.update($0) }
       case .answer:
         try script.answer(call.arguments, text: arguments)
         ticket.succeed(JSONValue.null.serialized())

@@ -53,6 +53,9 @@ public protocol BridgeHost: AnyObject, Sendable {
   /// - Returns: The payload of the success callback, as JSON text.
   func asset(_ action: AssetAction, _ call: ActionCall) throws -> [UInt8]
 
+  /// An action of `tureen.parse`. Answered once through `onUpdate`, from any thread.
+  func parse(_ action: ParseAction, _ call: ActionCall, onUpdate: @escaping @Sendable (CallUpdate) -> Void) throws
+
   /// A feature the script uses, a short code; the server sees it in the User-Agent.
   func setFeature(_ name: String, isUsed: Bool)
 

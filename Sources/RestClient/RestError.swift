@@ -113,6 +113,16 @@ public struct RestError: Error, Sendable {
   static let passingStatuses: Set<Int> = [420, 429, 500, 502, 503, 504]
 }
 
+extension RestError {
+  /// Whether the server may have done what a request asked for. An answer that says no is certain; so is a request that never
+  /// left. A good status without a usable body is not.
+  package var mayHaveHappened: Bool {
+    if code == .invalidBody || code == .responseTooLarge { return true }
+    if let status, status >= 500 { return true }
+    return outcome == .unknown
+  }
+}
+
 extension RestError: Equatable {
   public static func == (a: RestError, b: RestError) -> Bool {
     a.code == b.code && a.message == b.message && a.status == b.status && a.body == b.body && a.errors == b.errors

@@ -143,6 +143,9 @@ final class FakeHost: BridgeHost, @unchecked Sendable {
   }
 
   func asset(_ action: AssetAction, _ call: ActionCall) throws -> [UInt8] { throw Self.missing("assets") }
+  func parse(_ action: ParseAction, _ call: ActionCall, onUpdate: @escaping @Sendable (CallUpdate) -> Void) throws {
+    throw Self.missing("Parse servers")
+  }
 
   private static func missing(_ what: String) -> BridgeError {
     BridgeError(domain: "bridge", code: "unknownService", message: "this host has no \(what)")

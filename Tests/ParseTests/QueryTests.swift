@@ -11,7 +11,7 @@ struct ConditionTests {
 
   @Test(
     arguments: [
-      (Condition.equal("name", "Ana"), #"{"name":"Ana"}"#), (.notEqual("n", 1), #"{"n":{"$ne":1}}"#),
+      (ParseCondition.equal("name", "Ana"), #"{"name":"Ana"}"#), (.notEqual("n", 1), #"{"n":{"$ne":1}}"#),
       (.all([.atLeast("y", 1960), .less("y", than: 1970)]), #"{"$and":[{"y":{"$gte":1960}},{"y":{"$lt":1970}}]}"#),
       (.atMost("y", 1), #"{"y":{"$lte":1}}"#), (.greater("y", than: 1), #"{"y":{"$gt":1}}"#),
       (.isIn("objectId", ["a", "b"]), #"{"objectId":{"$in":["a","b"]}}"#), (.isNotIn("t", [1]), #"{"t":{"$nin":[1]}}"#),
@@ -36,13 +36,13 @@ struct ConditionTests {
       (.all([.always, .equal("a", 1)]), #"{"a":1}"#), (.all([]), "{}"),
       (.any([.equal("a", 1), .equal("b", 2)]), #"{"$or":[{"a":1},{"b":2}]}"#),
     ])
-  func condition_inWireForm(condition: Condition, text: String) { #expect(condition.json.text == text) }
+  func condition_inWireForm(condition: ParseCondition, text: String) { #expect(condition.json.text == text) }
 
   @Test func parts_thatTheServerRefuses_areRefusedHere() throws {
-    #expect(try Condition.matches("n", "^Du", options: "i").json.text == #"{"n":{"$regex":"^Du","$options":"i"}}"#)
-    #expect(throws: ParseProblem.self) { _ = try Condition.matches("n", "x", options: "q") }
-    #expect(try Condition.none([.equal("a", 1)]).json.text == #"{"$nor":[{"a":1}]}"#)
-    #expect(throws: ParseProblem.self) { _ = try Condition.none([]) }
+    #expect(try ParseCondition.matches("n", "^Du", options: "i").json.text == #"{"n":{"$regex":"^Du","$options":"i"}}"#)
+    #expect(throws: ParseProblem.self) { _ = try ParseCondition.matches("n", "x", options: "q") }
+    #expect(try ParseCondition.none([.equal("a", 1)]).json.text == #"{"$nor":[{"a":1}]}"#)
+    #expect(throws: ParseProblem.self) { _ = try ParseCondition.none([]) }
   }
 }
 
@@ -218,9 +218,9 @@ struct KeysetWalkTests {
   }
 
   /// Evaluates the condition of a page as a server does, as far as walks use conditions.
-  private static func isBehind(_ row: JSONObject, _ condition: Condition) -> Bool {
+  private static func isBehind(_ row: JSONObject, _ condition: ParseCondition) -> Bool {
     condition.json.allSatisfy { key, value in
-      if key == "$or" { return (value.arrayValue ?? []).contains { isBehind(row, Condition($0.objectValue ?? [:])) } }
+      if key == "$or" { return (value.arrayValue ?? []).contains { isBehind(row, ParseCondition($0.objectValue ?? [:])) } }
       let own = row[key]?.stringValue ?? ""
       if let bound = value["$gt"] { return own > (bound.stringValue ?? bound["iso"]?.stringValue ?? "") }
       return own == value["iso"]?.stringValue

@@ -52,6 +52,9 @@ import Tureen
       _ action: MobileSyncAction, _ call: ActionCall, onUpdate: @escaping @Sendable (CallUpdate) -> Void
     ) throws -> [UInt8]? { try host.mobileSync(action, call, onUpdate: onUpdate) }
     func asset(_ action: AssetAction, _ call: ActionCall) throws -> [UInt8] { try host.asset(action, call) }
+    func parse(_ action: ParseAction, _ call: ActionCall, onUpdate: @escaping @Sendable (CallUpdate) -> Void) throws {
+      try host.parse(action, call, onUpdate: onUpdate)
+    }
     func setFeature(_ name: String, isUsed: Bool) { host.setFeature(name, isUsed: isUsed) }
     func attach(_ script: ScriptCalls) { host.attach(script) }
     func sdkInfo() throws -> JSONObject { try host.sdkInfo() }

@@ -13,10 +13,11 @@ struct FuzzValues: Sendable {
     let syncs = MobileSyncAction.allCases.filter { $0 != .stop }.map { ("com.salesforce.mobilesync", $0.rawValue, $0.rules) }
     let keys = KeyValueAction.allCases.map { ("tureen.keyvalue", $0.rawValue, $0.rules) }
     let assets = AssetAction.allCases.map { ("tureen.asset", $0.rawValue, $0.rules) }
+    let parse = ParseAction.allCases.map { ("tureen.parse", $0.rawValue, $0.rules) }
     let info = SDKInfoAction.allCases.map { ("com.salesforce.sdkinfo", $0.rawValue, $0.rules) }
     let account = AccountAction.allCases.map { ("com.salesforce.sfaccountmanager", $0.rawValue, $0.rules) }
     let credentials = OAuthAction.getAuthCredentials
-    return store + store + syncs + keys + assets + info + account + [
+    return store + store + syncs + keys + assets + parse + info + account + [
       ("com.salesforce.oauth", credentials.rawValue, credentials.rules)
     ]
   }()

@@ -90,7 +90,7 @@ final class ScriptRunner: Sendable {
   /// - Parameters:
   ///   - body: Lua; may wait.
   ///   - before: Lua in front of the task: what the body finds as locals.
-  /// - Returns: What the body returned; nil when it never did.
+  /// - Returns: What the body returned; nil when none ever did.
   func value(of body: String, before: String, on host: Host? = nil) async throws -> JSONValue? {
     let outcome = try await run(
       """
@@ -103,7 +103,7 @@ final class ScriptRunner: Sendable {
       """, on: host)
     #expect(outcome == .done)
     await server.stop()
-    return noted("result").first
+    return noted("result").last
   }
 
   /// Everything noted under a name, in order.

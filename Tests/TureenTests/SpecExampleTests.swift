@@ -2,6 +2,8 @@ import Foundation
 import JSON
 import LuaBridge
 import MobileSync
+import RestClient
+import SandboxParse
 import SmartStore
 import Testing
 import Tureen
@@ -50,6 +52,28 @@ import Tureen
       assert(await(mobilesync.syncDown, CONTACTS, "contacts", OVERWRITE, "contactsDown"))
     end
     """
+  /// A Parse server with a genre and a user, for the examples of `tureen.parse`.
+  private static let library = """
+    local parse = tureen.parse
+    local Genre, genre = parse.class("Genre", { soup = "genres", connection = "library" }), nil
+    local function library(action)
+      parse.use "library"
+      assert(await(smartstore.registerSoup, "genres", { { path = "objectId", type = "string" } }))
+      genre = assert(Genre { name = "Fantasy" }:save())
+      if action ~= "signUp" then assert(parse.signUp { username = "ada", password = "a long one" }) end
+    end
+    local function with_id(text) return (text:gsub("Wq8vK2bN0x", genre and genre.objectId or "Wq8vK2bN0x")) end
+    """
+
+  private func connection(_ server: ParseServer) throws -> ConnectionSettings {
+    try ConnectionSettings(
+      name: "library",
+      json: [
+        "kind": "parse", "serverURL": .string(server.url + "/parse"),
+        "applicationId": .string(server.keys.applicationId), "restAPIKey": .string(server.keys.restAPIKey),
+      ], from: ConnectionSettings.Origin(folder: "/", allowsPlainSecrets: true))
+  }
+
   /// What an example needs beside the world, by action.
   private static let before: [String: String] = [
     "pgMoveCursorToPageIndex": #"assert(await(smartstore.querySoup, "contacts", smartstore.buildAllQuerySpec("Id", nil, 2)))"#,
@@ -73,23 +97,32 @@ import Tureen
     let example = try #require(spec["example"]), lua = try #require(example["lua"]?.stringValue)
     var arguments = example["arguments"] ?? [:]
     if action == "switchToUser" { arguments = .string("the user's own") }
-    let setUp = Self.makesTheSync.contains(action) || !service.hasSuffix(".mobilesync") ? "" : "syncs()"
+    var setUp = Self.makesTheSync.contains(action) || !service.hasSuffix(".mobilesync") ? "" : "syncs()"
+    if service == "tureen.parse" { setUp = "library('\(action)')" }
     let runner = try await ScriptRunner(contacts: 3)
+    // Two servers: the second run begins where the first did.
+    let parse = [try await Self.parseServer(), try await Self.parseServer()]
+    let connections = try parse.map(connection)
     let outcome = try await runner.run(
       """
       \(Self.world)
       \(Self.syncs)
+      \(Self.library)
       tureen.async(function()
         world() \(setUp)
         \(lua)
       end)
       assert(tureen.run())
-      """, on: runner.makeHost { $0.home = runner.home + "-lua" })
+      """,
+      on: runner.makeHost {
+        $0.home = runner.home + "-lua"
+        $0.connections = [connections[0]]
+      })
     #expect(outcome == .done)
     let result = try await runner.value(
       of: """
         world() \(setUp) \(Self.before[action] ?? "")
-        local given = tureen.json.decode([====[\(Self.text(arguments))]====])
+        local given = tureen.json.decode(with_id [====[\(Self.text(arguments))]====])
         if type(given) == "string" then given = await(tureen.sfaccountmanager.getCurrentUser) end
         local answer, err = await(function(success, failure)
           tureen.exec(success, failure, "\(service)", "\(action)", given)
@@ -98,13 +131,21 @@ import Tureen
         if answer == nil then error(("%s: %s"):format(err.code, err.message), 0) end
         \(action == "pgObserve" ? #"tureen.exec(nil, nil, "\#(service)", "pgCloseObserver", { observerId = 1 })"# : "")
         return answer
-        """, before: Self.world + "\n" + Self.syncs)
+        """, before: Self.world + "\n" + Self.syncs + "\n" + Self.library,
+      on: runner.makeHost { $0.connections = [connections[1]] })
+    for server in parse { await server.stop() }
     let answer = try #require(result, "the call has no answer")
     try expectLooks(answer, as: try #require(spec["result"]), path)
     try expectLooks(try #require(example["result"]), as: try #require(spec["result"]), "\(path), the example's result")
     #expect(
       kind(answer) == kind(try #require(example["result"])),
       "the example says \(Self.text(example["result"] ?? .null)), the answer is \(Self.text(answer))")
+  }
+
+  private static func parseServer() async throws -> ParseServer {
+    var setup = ParseConfiguration()
+    setup.isSeeded = false
+    return try await ParseServer.start(setup)
   }
 
   /// A default that is copied from the reference is the value itself.

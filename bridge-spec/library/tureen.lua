@@ -206,6 +206,7 @@ local Timer = {}
 ---@field mobilesync tureen.mobilesync
 ---@field keyvalue tureen.keyvalue
 ---@field asset tureen.asset
+---@field parse tureen.parse
 ---@field sdkinfo tureen.sdkinfo
 ---@field document tureen.document
 ---@field network tureen.network
@@ -970,6 +971,525 @@ function oauth.getAppHomeUrl(success, failure) end
 ---@param failure tureen.Failure?
 ---@return integer? id  for tureen.cancel
 function oauth.logout(success, failure) end
+
+--- A condition of a query.
+---@class tureen.parse.Condition
+---@field where table  as the server takes it
+
+--- What calls that read or save take.
+---@class tureen.parse.Options
+---@field cacheMode string?  a value of CACHE_MODE; the class's, or server-only, when left out
+---@field include string[]|string|nil  pointer columns whose objects come along
+---@field keys string[]|string|nil  these columns alone
+---@field order string[]|string|nil  columns, - before those that descend
+---@field limit integer?
+---@field skip integer?
+
+--- What a class is.
+---@class tureen.parse.Settings
+---@field connection string?  a name of connections.json
+---@field soup string?  where its objects are kept; needed by every cache mode but server-only
+---@field storeConfig tureen.StoreConfig?  the store of the soup
+---@field relations table<string, {className: string?, linkSoup: string?}>|nil  by relation column
+---@field clientKeyField string?  a column for an id that tells a create whose answer is lost from others
+---@field cacheMode string?
+---@field validate table<string, fun(value: any, object: tureen.parse.Object): string?>|nil  hooks by field, each returns what is wrong; or one function(object) that returns a table by field
+
+--- A class; called with fields it makes a new object.
+---@class tureen.parse.Class: tureen.parse.Object
+
+--- An object of a class.
+---@class tureen.parse.Object
+---@field className string
+---@field objectId string?  nil while it is new
+---@field localId string?  of an object that is new
+---@field fields table<string, any>  as the server has them, or as they were set here
+local Object = {}
+
+--- A relation of an object: what is added and removed goes with the next save of the object.
+---@class tureen.parse.Relation
+local Relation = {}
+
+--- A query, built step by step.
+---@class tureen.parse.Query
+local Query = {}
+
+--- Objects of a Parse server: classes, queries, relations, atomic operations, users; from the server or from soups.
+---@class tureen.parse
+---@field CACHE_MODE {CACHE_ONLY: string, CACHE_FIRST: string, SERVER_ONLY: string, SERVER_FIRST: string}
+---@field Object tureen.parse.Object  what all classes have
+local parse = {}
+
+--- Makes a class, or gives the one that was made before; settings set what they name.
+---@param name string
+---@param settings tureen.parse.Settings?
+---@return tureen.parse.Class
+function parse.class(name, settings) end
+
+--- Names the connection of what has none of its own; "default" until then.
+---@param name string
+function parse.use(name) end
+
+--- Makes a date of seconds since 1970, or of ISO text.
+---@param time number|string
+---@return table
+function parse.date(time) end
+
+--- Makes a place on the earth, in degrees.
+---@param latitude number
+---@param longitude number
+---@return table
+function parse.geoPoint(latitude, longitude) end
+
+--- Finds objects of a class, 100 unless a limit is set.
+---@param className string
+---@param condition tureen.parse.Condition?
+---@param options tureen.parse.Options?
+---@param success (fun(value: tureen.parse.Object[]): any)?
+---@param failure tureen.Failure?
+---@return tureen.parse.Object[]|nil value  what success gets, inside a task
+---@return tureen.Error err  nil when it went well
+---@overload fun(className: string, condition: tureen.parse.Condition?, success: (fun(value: tureen.parse.Object[]): any)?, failure: tureen.Failure?): tureen.parse.Object[]|nil, tureen.Error
+---@overload fun(className: string, success: (fun(value: tureen.parse.Object[]): any)?, failure: tureen.Failure?): tureen.parse.Object[]|nil, tureen.Error
+function parse.find(className, condition, options, success, failure) end
+
+--- Finds the first object.
+---@param className string
+---@param condition tureen.parse.Condition?
+---@param options tureen.parse.Options?
+---@param success (fun(value: tureen.parse.Object): any)?  tureen.null without one
+---@param failure tureen.Failure?
+---@return tureen.parse.Object|nil value  what success gets, inside a task
+---@return tureen.Error err  nil when it went well
+---@overload fun(className: string, condition: tureen.parse.Condition?, success: (fun(value: tureen.parse.Object): any)?, failure: tureen.Failure?): tureen.parse.Object|nil, tureen.Error
+---@overload fun(className: string, success: (fun(value: tureen.parse.Object): any)?, failure: tureen.Failure?): tureen.parse.Object|nil, tureen.Error
+function parse.first(className, condition, options, success, failure) end
+
+--- Counts the objects.
+---@param className string
+---@param condition tureen.parse.Condition?
+---@param options tureen.parse.Options?
+---@param success (fun(value: integer): any)?
+---@param failure tureen.Failure?
+---@return integer|nil value  what success gets, inside a task
+---@return tureen.Error err  nil when it went well
+---@overload fun(className: string, condition: tureen.parse.Condition?, success: (fun(value: integer): any)?, failure: tureen.Failure?): integer|nil, tureen.Error
+---@overload fun(className: string, success: (fun(value: integer): any)?, failure: tureen.Failure?): integer|nil, tureen.Error
+function parse.count(className, condition, options, success, failure) end
+
+--- Finds every match, however many there are.
+---@param className string
+---@param condition tureen.parse.Condition?
+---@param options tureen.parse.Options?
+---@param success (fun(value: tureen.parse.Object[]): any)?
+---@param failure tureen.Failure?
+---@return tureen.parse.Object[]|nil value  what success gets, inside a task
+---@return tureen.Error err  nil when it went well
+---@overload fun(className: string, condition: tureen.parse.Condition?, success: (fun(value: tureen.parse.Object[]): any)?, failure: tureen.Failure?): tureen.parse.Object[]|nil, tureen.Error
+---@overload fun(className: string, success: (fun(value: tureen.parse.Object[]): any)?, failure: tureen.Failure?): tureen.parse.Object[]|nil, tureen.Error
+function parse.findAll(className, condition, options, success, failure) end
+
+--- Finds objects in the soup of their class, without the server.
+---@param className string
+---@param condition tureen.parse.Condition?
+---@param options tureen.parse.Options?
+---@param success (fun(value: tureen.parse.Object[]): any)?
+---@param failure tureen.Failure?
+---@return tureen.parse.Object[]|nil value  what success gets, inside a task
+---@return tureen.Error err  nil when it went well
+---@overload fun(className: string, condition: tureen.parse.Condition?, success: (fun(value: tureen.parse.Object[]): any)?, failure: tureen.Failure?): tureen.parse.Object[]|nil, tureen.Error
+---@overload fun(className: string, success: (fun(value: tureen.parse.Object[]): any)?, failure: tureen.Failure?): tureen.parse.Object[]|nil, tureen.Error
+function parse.findInSoup(className, condition, options, success, failure) end
+
+--- Fetches one object.
+---@param className string
+---@param objectId string
+---@param options tureen.parse.Options?
+---@param success (fun(value: tureen.parse.Object): any)?
+---@param failure tureen.Failure?
+---@return tureen.parse.Object|nil value  what success gets, inside a task
+---@return tureen.Error err  nil when it went well
+---@overload fun(className: string, objectId: string, success: (fun(value: tureen.parse.Object): any)?, failure: tureen.Failure?): tureen.parse.Object|nil, tureen.Error
+function parse.fetch(className, objectId, options, success, failure) end
+
+--- Saves objects and all that is new around them, those that others point to first.
+---@param objects tureen.parse.Object[]
+---@param options tureen.parse.Options?
+---@param success (fun(value: tureen.parse.Object[]): any)?
+---@param failure tureen.Failure?
+---@return tureen.parse.Object[]|nil value  what success gets, inside a task
+---@return tureen.Error err  nil when it went well
+---@overload fun(objects: tureen.parse.Object[], success: (fun(value: tureen.parse.Object[]): any)?, failure: tureen.Failure?): tureen.parse.Object[]|nil, tureen.Error
+function parse.saveAll(objects, options, success, failure) end
+
+--- Deletes an object; one that is gone already is no error.
+---@param className string
+---@param objectId string
+---@param options tureen.parse.Options?
+---@param success (fun(value: string): any)?  OK
+---@param failure tureen.Failure?
+---@return string|nil value  what success gets, inside a task
+---@return tureen.Error err  nil when it went well
+---@overload fun(className: string, objectId: string, success: (fun(value: string): any)?, failure: tureen.Failure?): string|nil, tureen.Error
+function parse.delete(className, objectId, options, success, failure) end
+
+--- Makes a user, as whom the connection acts from then on.
+---@param fields table  username and password at least
+---@param options {connection: string?}?
+---@param success (fun(value: tureen.parse.Object): any)?
+---@param failure tureen.Failure?
+---@return tureen.parse.Object|nil value  what success gets, inside a task
+---@return tureen.Error err  nil when it went well
+---@overload fun(fields: table, success: (fun(value: tureen.parse.Object): any)?, failure: tureen.Failure?): tureen.parse.Object|nil, tureen.Error
+function parse.signUp(fields, options, success, failure) end
+
+--- Signs a user in; the connection acts as that user from then on, also in syncs and in later runs.
+---@param username string
+---@param password string
+---@param options {connection: string?}?
+---@param success (fun(value: tureen.parse.Object): any)?
+---@param failure tureen.Failure?
+---@return tureen.parse.Object|nil value  what success gets, inside a task
+---@return tureen.Error err  nil when it went well
+---@overload fun(username: string, password: string, success: (fun(value: tureen.parse.Object): any)?, failure: tureen.Failure?): tureen.parse.Object|nil, tureen.Error
+function parse.logIn(username, password, options, success, failure) end
+
+--- Ends the session; the connection acts as no user from then on.
+---@param options {connection: string?}?
+---@param success (fun(value: string): any)?  OK
+---@param failure tureen.Failure?
+---@return string|nil value  what success gets, inside a task
+---@return tureen.Error err  nil when it went well
+---@overload fun(success: (fun(value: string): any)?, failure: tureen.Failure?): string|nil, tureen.Error
+function parse.logOut(options, success, failure) end
+
+--- Fetches the user that the connection acts as.
+---@param options {connection: string?}?
+---@param success (fun(value: tureen.parse.Object): any)?  tureen.null when it acts as no user
+---@param failure tureen.Failure?
+---@return tureen.parse.Object|nil value  what success gets, inside a task
+---@return tureen.Error err  nil when it went well
+---@overload fun(success: (fun(value: tureen.parse.Object): any)?, failure: tureen.Failure?): tureen.parse.Object|nil, tureen.Error
+function parse.currentUser(options, success, failure) end
+
+--- The column equals the value, or is a list or a relation that holds it.
+---@param field string
+---@param value any
+---@return tureen.parse.Condition
+function parse.equalTo(field, value) end
+
+--- The column does not equal the value.
+---@param field string
+---@param value any
+---@return tureen.parse.Condition
+function parse.notEqualTo(field, value) end
+
+--- The column is less than the value.
+---@param field string
+---@param value any
+---@return tureen.parse.Condition
+function parse.lessThan(field, value) end
+
+--- The column is not greater than the value.
+---@param field string
+---@param value any
+---@return tureen.parse.Condition
+function parse.lessThanOrEqualTo(field, value) end
+
+--- The column is greater than the value.
+---@param field string
+---@param value any
+---@return tureen.parse.Condition
+function parse.greaterThan(field, value) end
+
+--- The column is not less than the value.
+---@param field string
+---@param value any
+---@return tureen.parse.Condition
+function parse.greaterThanOrEqualTo(field, value) end
+
+--- The column is one of the values.
+---@param field string
+---@param values any[]
+---@return tureen.parse.Condition
+function parse.containedIn(field, values) end
+
+--- The column is none of the values.
+---@param field string
+---@param values any[]
+---@return tureen.parse.Condition
+function parse.notContainedIn(field, values) end
+
+--- The list holds all of the values.
+---@param field string
+---@param values any[]
+---@return tureen.parse.Condition
+function parse.containsAll(field, values) end
+
+--- The list holds nothing but these values.
+---@param field string
+---@param values any[]
+---@return tureen.parse.Condition
+function parse.containedBy(field, values) end
+
+--- The column has a value.
+---@param field string
+---@return tureen.parse.Condition
+function parse.exists(field) end
+
+--- The column has no value.
+---@param field string
+---@return tureen.parse.Condition
+function parse.doesNotExist(field) end
+
+--- The text fits a regular expression.
+---@param field string
+---@param pattern string
+---@param options string?  letters of imxs
+---@return tureen.parse.Condition
+function parse.matches(field, pattern, options) end
+
+--- The text has this part.
+---@param field string
+---@param text string
+---@return tureen.parse.Condition
+function parse.contains(field, text) end
+
+--- The text begins so.
+---@param field string
+---@param text string
+---@return tureen.parse.Condition
+function parse.startsWith(field, text) end
+
+--- The text ends so.
+---@param field string
+---@param text string
+---@return tureen.parse.Condition
+function parse.endsWith(field, text) end
+
+--- The objects that a relation of `parent` leads to; the query is of their class.
+---@param parent tureen.parse.Object
+---@param key string
+---@return tureen.parse.Condition
+function parse.relatedTo(parent, key) end
+
+--- The pointer leads to what another query finds.
+---@param field string
+---@param query tureen.parse.Query
+---@return tureen.parse.Condition
+function parse.matchesQuery(field, query) end
+
+--- The pointer leads to nothing that another query finds.
+---@param field string
+---@param query tureen.parse.Query
+---@return tureen.parse.Condition
+function parse.doesNotMatchQuery(field, query) end
+
+--- The point is near another one; the nearest come first.
+---@param field string
+---@param point table
+---@param kilometers number?  the greatest distance
+---@return tureen.parse.Condition
+function parse.near(field, point, kilometers) end
+
+--- All of the conditions hold.
+---@param ... tureen.parse.Condition
+---@return tureen.parse.Condition
+function parse.allOf(...) end
+
+--- At least one of the conditions holds.
+---@param ... tureen.parse.Condition
+---@return tureen.parse.Condition
+function parse.anyOf(...) end
+
+--- None of the conditions holds.
+---@param ... tureen.parse.Condition
+---@return tureen.parse.Condition
+function parse.noneOf(...) end
+
+--- Returns a field; nil if it is not known. Pointers are objects.
+---@param name string
+---@return any
+function Object:get(name) end
+
+--- Sets one field, or all of a table.
+---@param name string|table
+---@param value any?
+---@return tureen.parse.Object
+function Object:set(name, value) end
+
+--- Removes a field.
+---@param name string
+---@return tureen.parse.Object
+function Object:unset(name) end
+
+--- Adds to a number at the server, whatever it is there by then.
+---@param name string
+---@param amount number?  1 when left out
+---@return tureen.parse.Object
+function Object:increment(name, amount) end
+
+--- Appends a value, or each of an array, to a list.
+---@param name string
+---@param value any
+---@return tureen.parse.Object
+function Object:add(name, value) end
+
+--- Appends what the list lacks.
+---@param name string
+---@param value any
+---@return tureen.parse.Object
+function Object:addUnique(name, value) end
+
+--- Takes a value, or each of an array, out of a list.
+---@param name string
+---@param value any
+---@return tureen.parse.Object
+function Object:remove(name, value) end
+
+--- Returns a relation of the object.
+---@param key string
+---@return tureen.parse.Relation
+function Object:relation(key) end
+
+--- Returns whether the server does not know it yet.
+---@return boolean
+function Object:isNew() end
+
+--- Returns whether a save has something to send.
+---@return boolean
+function Object:isDirty() end
+
+--- Returns a pointer to it, as it travels.
+---@return table
+function Object:toPointer() end
+
+--- Returns the fields with the id, as they travel.
+---@return table
+function Object:toTable() end
+
+--- Returns what the hooks of the class say is wrong, by field; nil when nothing is.
+---@return table<string, string>?
+function Object:validate() end
+
+--- Saves it with all new objects that it points to.
+---@param options tureen.parse.Options?
+---@param success (fun(value: tureen.parse.Object): any)?
+---@param failure tureen.Failure?
+---@return tureen.parse.Object|nil value  what success gets, inside a task
+---@return tureen.Error err  nil when it went well
+---@overload fun(self: tureen.parse.Object, success: (fun(value: tureen.parse.Object): any)?, failure: tureen.Failure?): tureen.parse.Object|nil, tureen.Error
+function Object:save(options, success, failure) end
+
+--- Reads it anew.
+---@param options tureen.parse.Options?
+---@param success (fun(value: tureen.parse.Object): any)?
+---@param failure tureen.Failure?
+---@return tureen.parse.Object|nil value  what success gets, inside a task
+---@return tureen.Error err  nil when it went well
+---@overload fun(self: tureen.parse.Object, success: (fun(value: tureen.parse.Object): any)?, failure: tureen.Failure?): tureen.parse.Object|nil, tureen.Error
+function Object:fetch(options, success, failure) end
+
+--- Deletes it; an object that is gone already is no error.
+---@param options tureen.parse.Options?
+---@param success (fun(value: string): any)?  OK
+---@param failure tureen.Failure?
+---@return string|nil value  what success gets, inside a task
+---@return tureen.Error err  nil when it went well
+---@overload fun(self: tureen.parse.Object, success: (fun(value: string): any)?, failure: tureen.Failure?): string|nil, tureen.Error
+function Object:destroy(options, success, failure) end
+
+--- Returns a query of the class.
+---@param ... tureen.parse.Condition?
+---@return tureen.parse.Query
+function Object:query(...) end
+
+--- Returns a query of the objects of this class that a relation of another object leads to.
+---@param key string
+---@param parent tureen.parse.Object
+---@return tureen.parse.Query
+function Object:queryRelations(key, parent) end
+
+--- Links objects, or each of an array.
+---@param ... tureen.parse.Object
+---@return tureen.parse.Relation
+function Relation:add(...) end
+
+--- Removes links.
+---@param ... tureen.parse.Object
+---@return tureen.parse.Relation
+function Relation:remove(...) end
+
+--- Returns a query of the objects that are linked.
+---@param class tureen.parse.Class?  can be left out when `relations` of the class names it
+---@return tureen.parse.Query
+function Relation:query(class) end
+
+--- Adds conditions; all of them have to hold.
+---@param ... tureen.parse.Condition
+---@return tureen.parse.Query
+function Query:where(...) end
+
+--- Brings the objects that pointer columns lead to.
+---@param ... string
+---@return tureen.parse.Query
+function Query:include(...) end
+
+--- Sorts by columns, - before those that descend.
+---@param ... string
+---@return tureen.parse.Query
+function Query:order(...) end
+
+--- Brings these columns alone.
+---@param ... string
+---@return tureen.parse.Query
+function Query:select(...) end
+
+--- Sets how many objects come at most; 100 when it is not set.
+---@param number integer
+---@return tureen.parse.Query
+function Query:limit(number) end
+
+--- Passes over so many objects.
+---@param number integer
+---@return tureen.parse.Query
+function Query:skip(number) end
+
+--- Finds the objects.
+---@param options tureen.parse.Options?
+---@param success (fun(value: tureen.parse.Object[]): any)?
+---@param failure tureen.Failure?
+---@return tureen.parse.Object[]|nil value  what success gets, inside a task
+---@return tureen.Error err  nil when it went well
+---@overload fun(self: tureen.parse.Query, success: (fun(value: tureen.parse.Object[]): any)?, failure: tureen.Failure?): tureen.parse.Object[]|nil, tureen.Error
+function Query:find(options, success, failure) end
+
+--- Finds every match, however many there are.
+---@param options tureen.parse.Options?
+---@param success (fun(value: tureen.parse.Object[]): any)?
+---@param failure tureen.Failure?
+---@return tureen.parse.Object[]|nil value  what success gets, inside a task
+---@return tureen.Error err  nil when it went well
+---@overload fun(self: tureen.parse.Query, success: (fun(value: tureen.parse.Object[]): any)?, failure: tureen.Failure?): tureen.parse.Object[]|nil, tureen.Error
+function Query:findAll(options, success, failure) end
+
+--- Finds the first object.
+---@param options tureen.parse.Options?
+---@param success (fun(value: tureen.parse.Object): any)?  tureen.null without one
+---@param failure tureen.Failure?
+---@return tureen.parse.Object|nil value  what success gets, inside a task
+---@return tureen.Error err  nil when it went well
+---@overload fun(self: tureen.parse.Query, success: (fun(value: tureen.parse.Object): any)?, failure: tureen.Failure?): tureen.parse.Object|nil, tureen.Error
+function Query:first(options, success, failure) end
+
+--- Counts the objects.
+---@param options tureen.parse.Options?
+---@param success (fun(value: integer): any)?
+---@param failure tureen.Failure?
+---@return integer|nil value  what success gets, inside a task
+---@return tureen.Error err  nil when it went well
+---@overload fun(self: tureen.parse.Query, success: (fun(value: integer): any)?, failure: tureen.Failure?): integer|nil, tureen.Error
+function Query:count(options, success, failure) end
 
 --- The modules of the React Native variant, for scripts that were written for it.
 ---@class tureen.react_force

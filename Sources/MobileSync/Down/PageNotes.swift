@@ -7,8 +7,8 @@ package struct PageNotes: Sendable {
   package var deleted: [String] = []
   /// Ids of records that are not wanted: entries without local changes go.
   package var unwanted: [String] = []
-  /// Ids of records in other places than the first that are gone, by place: entries without local changes go, whoever brought or
-  /// made them.
+  /// Ids of records in other places than the first that are gone, by place: entries without local changes go, whichever sync
+  /// brought them.
   package var goneElsewhere: [Int: [String]] = [:]
   /// Why items of the page could not be used, a sentence each.
   package var flagged: [String] = []

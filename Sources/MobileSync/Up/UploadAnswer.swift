@@ -29,13 +29,7 @@ struct UploadAnswer: Sendable {
     batch.serverId(i) == nil ? .failure("MISSING_ID", "The entry is not new but has no server Id") : nil
   }
 
-  /// An answer that says no is certain; so is a request that never left. A good status without a usable body is not.
-  static func mayHaveHappened(_ error: any Error) -> Bool {
-    guard let error = error as? RestError else { return true }
-    if error.code == .invalidBody || error.code == .responseTooLarge { return true }
-    if let status = error.status, status >= 500 { return true }
-    return error.outcome == .unknown
-  }
+  static func mayHaveHappened(_ error: any Error) -> Bool { (error as? RestError)?.mayHaveHappened ?? true }
 
   static func outcome(of action: UploadAction, _ result: UploadResult, _ mergeMode: MergeMode) -> UploadOutcome {
     switch action {

@@ -38,7 +38,7 @@ actor ParseDownRun {
     self.memory = memory
     editor = try await PageEditor(target, exchange, context, since: since)
     let settings = exchange.connection.settings
-    if target.target.className == "_User", !settings.hasParseSession, !settings.hasParseMasterKey {
+    if target.target.className == "_User", !settings.hasParseMasterKey, try await !exchange.connection.hasUserSession() {
       warnings.append(
         "users are private: without a session the server leaves out those that only they themselves may read; "
           + "give connection '\(settings.name)' a 'sessionToken'")

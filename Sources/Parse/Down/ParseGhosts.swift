@@ -63,7 +63,7 @@ struct ParseGhosts: Sendable {
     return remote
   }
 
-  private func present(_ ids: [String], in className: String, _ condition: Condition) async throws -> Set<String> {
+  private func present(_ ids: [String], in className: String, _ condition: ParseCondition) async throws -> Set<String> {
     Set(try await exchange.objects(ids, in: className, keys: ["objectId"], chunk: Tuning.presenceIds, condition).keys)
   }
 }

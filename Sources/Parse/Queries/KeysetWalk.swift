@@ -20,7 +20,7 @@ struct KeysetWalk: Sendable, Equatable {
   private let query: ParseQuery
   private let order: Order
   /// What every page asks for, without where it begins.
-  private let conditions: [Condition]
+  private let conditions: [ParseCondition]
 
   /// - Parameters:
   ///   - query: Class, condition, keys and include; its order, limit and skip are not used.
@@ -33,9 +33,9 @@ struct KeysetWalk: Sendable, Equatable {
     query.limit = pageSize
     query.skip = 0
     self.query = query
-    let bounds: [Condition?] = [
-      since.map { Condition.atLeast("updatedAt", Condition.date($0)) },
-      until.map { Condition.atMost("updatedAt", Condition.date($0)) },
+    let bounds: [ParseCondition?] = [
+      since.map { ParseCondition.atLeast("updatedAt", ParseCondition.date($0)) },
+      until.map { ParseCondition.atMost("updatedAt", ParseCondition.date($0)) },
     ]
     conditions = [query.condition] + bounds.compactMap { $0 }
   }
@@ -48,13 +48,13 @@ struct KeysetWalk: Sendable, Equatable {
   }
 
   /// Rows with the same stamp are told apart by their ids, which the server compares itself.
-  private func behind(_ position: Position) -> Condition {
-    let laterId = Condition.greater("objectId", than: .string(position.objectId))
+  private func behind(_ position: Position) -> ParseCondition {
+    let laterId = ParseCondition.greater("objectId", than: .string(position.objectId))
     guard order == .modification, let updatedAt = position.updatedAt else { return laterId }
     let stamp: JSONValue = ["__type": "Date", "iso": .string(updatedAt)]
-    var tied = Condition.equal("updatedAt", stamp).json
+    var tied = ParseCondition.equal("updatedAt", stamp).json
     for (key, value) in laterId.json { tied[key] = value }
-    return .any([.greater("updatedAt", than: stamp), Condition(tied)])
+    return .any([.greater("updatedAt", than: stamp), ParseCondition(tied)])
   }
 
   /// Where the page behind these rows begins; nil when the walk is over. Only an empty page ends it: a server that lowers the

@@ -2,23 +2,26 @@ import JSON
 import RestClient
 
 /// One query of a class. Only the parameters below are ever sent: the server refuses any other.
-struct ParseQuery: Sendable, Equatable {
-  let className: String
-  var condition = Condition.always
+public struct ParseQuery: Sendable, Equatable {
+  /// Such as `Book`, or `_User`.
+  public let className: String
+  /// What its objects have in common.
+  public var condition = ParseCondition.always
   /// Columns, `-` before those that descend.
-  var order: [String] = []
+  public var order: [String] = []
   /// nil: every column.
-  var keys: [String]?
+  public var keys: [String]?
   /// Pointer columns whose objects come along.
-  var include: [String] = []
+  public var include: [String] = []
   /// nil: as many as the server likes, 100 by default.
-  var limit: Int?
-  var skip = 0
+  public var limit: Int?
+  /// Rows to pass over. Rows that others change meanwhile move: pages by number may lose some.
+  public var skip = 0
   /// Asks for the number of all matches beside the page.
-  var counts = false
+  public var counts = false
 
   /// - Throws: ``ParseProblem`` for a class name that cannot be: the server would answer with an empty list.
-  init(_ className: String, _ condition: Condition = .always) throws(ParseProblem) {
+  public init(_ className: String, _ condition: ParseCondition = .always) throws(ParseProblem) {
     try ParseNames.checkClass(className)
     self.className = className
     self.condition = condition

@@ -6,7 +6,8 @@ import RestClient
 struct ParseExchange: Sendable {
   let connection: RestConnection
   let server: ServerAddress
-  let control: RunControl
+  /// nil outside a sync.
+  let control: RunControl?
 
   /// - Throws: ``SyncError`` `.invalidTarget` for a connection that cannot be used, `.internalError` without any.
   init(_ connections: RestConnections?, named name: String, _ control: RunControl) throws {
@@ -15,6 +16,13 @@ struct ParseExchange: Sendable {
       try ServerAddress(connection.settings.baseURL)
     }
     self.control = control
+  }
+
+  /// Of a program's own requests.
+  init(_ connection: RestConnection) throws(ParseProblem) {
+    self.connection = connection
+    server = try ServerAddress(connection.settings.baseURL)
+    control = nil
   }
 
   /// - Throws: ``SyncError`` `.invalidTarget` for a name that is no connection to a Parse server.
@@ -31,7 +39,7 @@ struct ParseExchange: Sendable {
   func send(_ request: RestRequest, as kind: RequestKind) async throws -> ConnectionResponse {
     var attempt = 1
     while true {
-      try control.check()
+      if let control { try control.check() } else { try Task.checkCancellation() }
       do {
         var options = ConnectionOptions(cache: .bypass)
         // The soup holds the records.
@@ -89,7 +97,7 @@ extension ParseExchange {
   ///
   /// Servers may lower the limit without a word: what is missing is asked for until none of it comes.
   func objects(
-    _ ids: [String], in className: String, keys: [String], chunk: Int, _ condition: Condition = .always
+    _ ids: [String], in className: String, keys: [String], chunk: Int, _ condition: ParseCondition = .always
   ) async throws -> [String: JSONObject] {
     var found: [String: JSONObject] = [:]
     for start in stride(from: 0, to: ids.count, by: chunk) {

@@ -12,7 +12,7 @@ struct DownRules: Sendable {
   }
 
   /// Checked, and rewritten so that it means on the server what it says.
-  let condition: Condition
+  let condition: ParseCondition
   /// nil for every column.
   let columns: [String]?
   let include: [PointerRule]
@@ -30,7 +30,7 @@ struct DownRules: Sendable {
     if let value = json["where"], !value.isNull, value.arrayValue?.isEmpty != true { asked = try reader.object("where") }
     let wanted = asked
     condition = try ParseTarget.checked("where") { () throws(ParseProblem) in
-      Condition(try ConditionCheck(relationFields: target.relationFields).checked(wanted))
+      ParseCondition(try ConditionCheck(relationFields: target.relationFields).checked(wanted))
     }
     columns = try ParseTarget.columns(json, "keys", of: target.className)
     include = try (try ParseTarget.columns(json, "include", of: target.className) ?? []).map { (field) throws(SyncError) in

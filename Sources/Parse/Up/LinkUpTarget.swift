@@ -77,7 +77,7 @@ struct LinkUpTarget: SyncUpTarget {
       guard let link = row.link else { return row.result ?? failed("the row names no link", now) }
       switch outcomes[Owner(className: link.ownerClass, id: link.ownerId)] {
       case .done?: return succeeded(row, link, upload.action)
-      // Without its owner there is no link, and nobody misses one of an owner that was deleted here.
+      // Without its owner there is no link, and an owner that was deleted here needs none.
       case .refused(let refusal)? where refusal.code == ServerCode.objectNotFound.rawValue && upload.action == .delete:
         return UploadResult(isSuccess: true)
       case .refused(let refusal)? where refusal.code == ServerCode.objectNotFound.rawValue && row.isOrphan:

@@ -24,6 +24,13 @@ enum LocalPointers {
     return found
   }
 
+  /// All of them in a value.
+  static func all(in value: JSONValue) -> [ParsePointer] {
+    var found: [ParsePointer] = []
+    walk(value) { if $0.isLocal, !found.contains($0) { found.append($0) } }
+    return found
+  }
+
   /// The value with the ids that are known by now.
   static func resolved(_ value: JSONValue, _ ids: [String: String]) -> JSONValue {
     if value["__type"] == "Pointer", let id = value["objectId"]?.stringValue, let known = ids[id],

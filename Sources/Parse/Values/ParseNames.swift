@@ -39,6 +39,13 @@ enum ParseNames {
     return id.map { home + "/" + $0 } ?? home
   }
 
+  /// The class of such a path; nil for any other.
+  static func className(ofPath path: String) -> String? {
+    if path.hasPrefix("/classes/") { return String(path.dropFirst(9).prefix { $0 != "/" }) }
+    let home = path.dropFirst().prefix { $0 != "/" }
+    return builtInPaths.first { $0.value == home }?.key
+  }
+
   /// `^[A-Za-z][A-Za-z0-9_]*$`
   private static func isPlain(_ name: String) -> Bool { name.utf8.first?.isASCIILetter == true && isWord(name.utf8) }
 

@@ -4,24 +4,36 @@ import SmartStore
 import Support
 
 /// A pointer to an object of a class.
-struct ParsePointer: Sendable, Hashable {
-  let className: String
-  let objectId: String
+public struct ParsePointer: Sendable, Hashable {
+  public let className: String
+  public let objectId: String
 
-  var json: JSONValue {
+  public init(className: String, objectId: String) {
+    self.className = className
+    self.objectId = objectId
+  }
+
+  /// The wire form.
+  public var json: JSONValue {
     ["__type": "Pointer", "className": .string(className), "objectId": .string(objectId)]
   }
 
   /// The object was made here and has no id of the server yet.
-  var isLocal: Bool { objectId.hasPrefix(SoupField.localIdPrefix) }
+  public var isLocal: Bool { objectId.hasPrefix(SoupField.localIdPrefix) }
 }
 
 /// A place on the earth, in degrees. The server does not check their range.
-struct ParsePoint: Sendable, Equatable {
-  let latitude: Double
-  let longitude: Double
+public struct ParsePoint: Sendable, Equatable {
+  public let latitude: Double
+  public let longitude: Double
 
-  var json: JSONValue { ["__type": "GeoPoint", "latitude": .number(latitude), "longitude": .number(longitude)] }
+  public init(latitude: Double, longitude: Double) {
+    self.latitude = latitude
+    self.longitude = longitude
+  }
+
+  /// The wire form.
+  public var json: JSONValue { ["__type": "GeoPoint", "latitude": .number(latitude), "longitude": .number(longitude)] }
 }
 
 /// A value that JSON has no form for: an object with a `__type`.

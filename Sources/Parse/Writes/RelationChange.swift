@@ -42,8 +42,16 @@ struct RelationChange: Sendable, Equatable {
     return parts.count > 1 ? ["__op": "Batch", "ops": .array(parts)] : parts.first
   }
 
-  private func part(_ name: String, _ ids: Set<String>) -> JSONValue? {
-    let pointers = ids.filter { !Self.isLocal($0) }.sorted().map { ParsePointer(className: className, objectId: $0).json }
+  /// The same with targets that have no id of the server yet, for those who put the ids in later.
+  var wholeOperation: JSONValue? {
+    let parts = [part("AddRelation", added, withLocal: true), part("RemoveRelation", removed, withLocal: true)].compactMap { $0 }
+    return parts.count > 1 ? ["__op": "Batch", "ops": .array(parts)] : parts.first
+  }
+
+  private func part(_ name: String, _ ids: Set<String>, withLocal: Bool = false) -> JSONValue? {
+    let pointers = ids.filter { withLocal || !Self.isLocal($0) }.sorted().map {
+      ParsePointer(className: className, objectId: $0).json
+    }
     return pointers.isEmpty ? nil : ["__op": .string(name), "objects": .array(pointers)]
   }
 

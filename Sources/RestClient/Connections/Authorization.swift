@@ -10,6 +10,8 @@ struct AuthorizedHeaders: Sendable {
   let secrets: [String]
   /// Raised with every change of a secret or token.
   let generation: Int
+  /// Of a user who signed in or out while programs ran.
+  var session: UserSession?
 }
 
 /// Reads the secrets of one connection, once for all its requests, and again after a refusal.
@@ -20,13 +22,30 @@ actor ConnectionAuthorization {
     /// Of `auth`; nil when there is none and it is optional.
     var secret: String?
     var secrets: [String] = []
+    /// Of a user who signed in or out since.
+    var session: UserSession?
 
-    static func == (a: Values, b: Values) -> Bool { a.secret == b.secret && a.secrets == b.secrets }
+    static func == (a: Values, b: Values) -> Bool {
+      a.secret == b.secret && a.secrets == b.secrets && a.session == b.session
+    }
+
+    /// Puts the session in the place of the settings' own.
+    mutating func take(_ session: UserSession?) {
+      guard let session else { return }
+      self.session = session
+      headers.removeAll { $0.name.equalsIgnoringCase(ConnectionSettings.parseSessionHeader) }
+      guard let token = session.token else { return }
+      headers.append((ConnectionSettings.parseSessionHeader, token))
+      secrets.append(token)
+    }
   }
 
   private let settings: ConnectionSettings
   private let reading: SecretReading
   private let tokens: TokenKeeper?
+  /// nil keeps sessions in memory.
+  private let sessionFile: UserSessionFile?
+  private var sessionInMemory: UserSession?
   private var values: Values?
   /// Secrets of targets' headers that have been read.
   private var others: [(source: SecretSource, text: String)] = []
@@ -35,15 +54,18 @@ actor ConnectionAuthorization {
   /// The server's refusal of the present values: they are not sent again.
   private var refusal: RestError?
 
-  init(_ settings: ConnectionSettings, _ reading: SecretReading, tokens: TokenKeeper?) {
+  /// - Parameter folder: Where a user's session is kept; nil for memory.
+  init(_ settings: ConnectionSettings, _ reading: SecretReading, tokens: TokenKeeper?, folder: String? = nil) {
     self.settings = settings
     self.reading = reading
     self.tokens = tokens
+    sessionFile = folder.map { UserSessionFile(folder: $0) }
   }
 
+  /// - Parameter signsIn: The request is to get a session: that the last one was refused does not concern it.
   /// - Throws: ``RestError`` `.notAuthenticated` when a secret is missing, or the server has refused these already.
-  func headers() async throws(RestError) -> AuthorizedHeaders {
-    if let refusal {
+  func headers(signsIn: Bool = false) async throws(RestError) -> AuthorizedHeaders {
+    if let refusal, !signsIn {
       // Somebody may have put the secret right meanwhile.
       guard try await reloaded() else { throw refusal }
     }
@@ -61,11 +83,54 @@ actor ConnectionAuthorization {
       let token = try await tokens.token(replacing: refused.generation, secret: secret)
       return token.generation == refused.generation ? nil : authorized(values, token)
     }
-    if generation != refused.generation { return try await complete(values) }
-    if refusal == nil, try await reloaded(), let fresh = self.values { return try await complete(fresh) }
-    if generation != refused.generation, let fresh = self.values { return try await complete(fresh) }
+    if generation != refused.generation { return try await replacement(values, refused) }
+    if refusal == nil, try await reloaded(), let fresh = self.values { return try await replacement(fresh, refused) }
+    if generation != refused.generation, let fresh = self.values { return try await replacement(fresh, refused) }
     refusal = refusal ?? error
     return nil
+  }
+
+  /// nil when another user has signed in, or this one has signed out: what was to be done as one user is not done as another.
+  private func replacement(_ values: Values, _ refused: AuthorizedHeaders) async throws(RestError) -> AuthorizedHeaders? {
+    let before = refused.session, now = values.session
+    guard before?.token == nil || now?.token != nil && now?.userId == before?.userId else { return nil }
+    return try await complete(values)
+  }
+
+  // MARK: Users
+
+  /// The session of the user who signed in since, or nil.
+  func session() async throws(RestError) -> UserSession? {
+    let values: Values = if let known = self.values { known } else { try await load() }
+    return values.session
+  }
+
+  /// Requests act with this session from now on, those of other processes when theirs is refused.
+  /// - Throws: ``RestError`` `.notAuthenticated` when it cannot be kept.
+  func keep(_ session: UserSession) async throws(RestError) {
+    let result = await Self.offThePool { [settings, reading, sessionFile] in
+      Result { () throws(RestError) in
+        guard let sessionFile else { return }
+        let values = try Self.read(settings, reading).get()
+        do {
+          try sessionFile.write(session, configured: Self.configured(settings, values))
+        } catch let error as RestError {
+          throw error
+        } catch {
+          throw RestError(
+            code: .notAuthenticated, message: "connection '\(settings.name)': the session cannot be kept: \(error)")
+        }
+      }
+    }
+    try result.get()
+    sessionInMemory = session
+    refusal = nil
+    _ = try await load()
+  }
+
+  /// What a session belongs to.
+  private static func configured(_ settings: ConnectionSettings, _ values: Values) -> String {
+    ([settings.baseURL] + values.headers.map { "\($0.name): \($0.value)" }).joined(separator: "\n")
   }
 
   /// The values of a target's headers.
@@ -110,7 +175,8 @@ actor ConnectionAuthorization {
   private func complete(_ values: Values) async throws(RestError) -> AuthorizedHeaders {
     guard let tokens, let secret = values.secret else {
       return AuthorizedHeaders(
-        fields: values.headers, account: account(values), secrets: values.secrets, generation: generation)
+        fields: values.headers, account: account(values), secrets: values.secrets, generation: generation,
+        session: values.session)
     }
     return authorized(values, try await tokens.token(secret: secret))
   }
@@ -129,7 +195,11 @@ actor ConnectionAuthorization {
       case .clientCredentials(let credentials): credentials.clientId + " " + credentials.scopes.joined(separator: " ")
       default: ""
       }
-    return ([who, values.secret ?? ""] + values.secrets).joined(separator: "\n")
+    // Nor that of a user who is known.
+    let token = values.session?.userId == nil ? nil : values.session?.token
+    let user = values.session.map { "user \($0.userId ?? "")" }
+    return ([who, values.secret ?? ""] + values.secrets.filter { $0 != token } + [user].compactMap { $0 })
+      .joined(separator: "\n")
   }
 
   // MARK: Reading
@@ -137,7 +207,9 @@ actor ConnectionAuthorization {
   private func load() async throws(RestError) -> Values {
     let task =
       loading
-      ?? Task { [settings, reading] in await Self.offThePool { Self.read(settings, reading) } }
+      ?? Task { [settings, reading, sessionFile, sessionInMemory] in
+        await Self.offThePool { Self.read(settings, reading, sessionFile, sessionInMemory) }
+      }
     loading = task
     let result = await task.value
     loading = nil
@@ -145,6 +217,23 @@ actor ConnectionAuthorization {
     if fresh != values { generation += 1 }
     values = fresh
     return fresh
+  }
+
+  private static func read(
+    _ settings: ConnectionSettings, _ reading: SecretReading, _ file: UserSessionFile?, _ inMemory: UserSession?
+  ) -> Result<Values, RestError> {
+    Result { () throws(RestError) in
+      var values = try read(settings, reading).get()
+      guard settings.kind == .parse else { return values }
+      do {
+        values.take(try file.map { try $0.read(configured: configured(settings, values)) } ?? inMemory)
+      } catch {
+        throw RestError(
+          code: .notAuthenticated, message: "connection '\(settings.name)': the session cannot be read: \(error)",
+          outcome: .notSent)
+      }
+      return values
+    }
   }
 
   private static func read(_ settings: ConnectionSettings, _ reading: SecretReading) -> Result<Values, RestError> {

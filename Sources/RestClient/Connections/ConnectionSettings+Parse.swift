@@ -2,10 +2,12 @@ import JSON
 
 /// Connections of the kind `parse`: what a Parse server wants to be told stands in headers of every request.
 extension ConnectionSettings {
+  static let parseSessionHeader = "X-Parse-Session-Token"
+
   /// Which keys become which headers; all but the first and the last are secrets.
   private static let parseHeaders = [
     (key: "applicationId", header: "X-Parse-Application-Id"), (key: "restAPIKey", header: "X-Parse-REST-API-Key"),
-    (key: "clientKey", header: "X-Parse-Client-Key"), (key: "sessionToken", header: "X-Parse-Session-Token"),
+    (key: "clientKey", header: "X-Parse-Client-Key"), (key: "sessionToken", header: parseSessionHeader),
     (key: "masterKey", header: "X-Parse-Master-Key"), (key: "installationId", header: "X-Parse-Installation-Id"),
   ]
   private static let parseTexts: Set = ["applicationId", "installationId"]
@@ -21,7 +23,7 @@ extension ConnectionSettings {
   }
 
   /// Whether requests act as a user.
-  package var hasParseSession: Bool { headers.contains { $0.name == "X-Parse-Session-Token" } }
+  package var hasParseSession: Bool { headers.contains { $0.name == ConnectionSettings.parseSessionHeader } }
   /// Whether requests are above all permissions.
   package var hasParseMasterKey: Bool { headers.contains { $0.name == "X-Parse-Master-Key" } }
 

@@ -11,6 +11,9 @@ public struct ConnectionOptions: Sendable {
   /// Milliseconds between two writes, where that is longer than the connection's `pauseMs`.
   public var pauseMs = 0
 
+  /// A user's session stays away: the request is to get one.
+  package var leavesOutSession = false
+
   /// For requests of strangers: the connection's secrets are taken out of what the server says.
   public var hidesSecrets = false
 

@@ -11,6 +11,7 @@ struct PreparedRequest: Sendable {
   let usesStoredAnswers: Bool
   /// Seconds between two writes, at least.
   let pause: Double
+  let leavesOutSession: Bool
   private let secretHeaders: [String]
 
   /// - Parameter headers: Those of the options, their secrets read.
@@ -24,6 +25,7 @@ struct PreparedRequest: Sendable {
     mode = options.cache
     usesStoredAnswers = options.usesStoredAnswers
     pause = Double(options.pauseMs) / 1000
+    leavesOutSession = options.leavesOutSession
     secretHeaders = options.headers.compactMap { header in
       guard case .secret = header.value else { return nil }
       return header.name
@@ -66,7 +68,10 @@ struct PreparedRequest: Sendable {
     var defaults = [(name: "Accept", value: "application/json"), (name: "User-Agent", value: userAgent)]
     if body != nil { defaults.append(("Content-Type", contentType)) }
     if let directive = mode.directive { defaults.append(("Cache-Control", directive)) }
-    defaults = Self.laid(authorized?.fields ?? [], over: defaults)
+    let authorization = (authorized?.fields ?? []).filter {
+      !leavesOutSession || !$0.name.equalsIgnoringCase(ConnectionSettings.parseSessionHeader)
+    }
+    defaults = Self.laid(authorization, over: defaults)
     let own = authorized == nil ? headers.filter { !isSecret($0.name) } : headers
     return Self.laid(own, over: defaults) + conditions
   }

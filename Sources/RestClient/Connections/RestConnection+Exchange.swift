@@ -53,7 +53,7 @@ extension RestConnection {
     guard request.wantsAuthorization else {
       return AuthorizedHeaders(fields: settings.openHeaders, account: "", secrets: [], generation: -1)
     }
-    return try await authorization.headers()
+    return try await authorization.headers(signsIn: request.leavesOutSession)
   }
 
   /// Sends a request until its answer stands.

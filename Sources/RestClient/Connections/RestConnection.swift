@@ -58,7 +58,9 @@ public final class RestConnection: Sendable {
         logger: environment.logger, now: environment.retry.now)
     }
     let tokens = RestConnection.tokens(settings, environment, transport, log)
-    authorization = ConnectionAuthorization(settings, environment.secrets, tokens: tokens)
+    authorization = ConnectionAuthorization(
+      settings, environment.secrets, tokens: tokens,
+      folder: environment.home.map { "\($0)/connections/\(settings.name.lowercased())" })
   }
 
   /// Sends a request and waits for the whole answer.
@@ -166,6 +168,19 @@ public final class RestConnection: Sendable {
   /// Tells accounts and their secrets apart without saying anything of them.
   package func accountMark(salt: String) async throws(RestError) -> String {
     String(SHA2.hex(salt + (try await authorization.headers().account)).prefix(16))
+  }
+
+  /// The session of a user who signed in or out while the program ran; nil: the settings' own holds, if there is one.
+  /// - Throws: ``RestError`` `.notAuthenticated`.
+  package func userSession() async throws(RestError) -> UserSession? { try await authorization.session() }
+
+  /// Requests act with this session from now on, also those of other processes of the home.
+  /// - Throws: ``RestError`` `.notAuthenticated` when it cannot be kept.
+  package func keep(_ session: UserSession) async throws(RestError) { try await authorization.keep(session) }
+
+  /// Whether requests carry a user's session.
+  package func hasUserSession() async throws(RestError) -> Bool {
+    try await authorization.session().map { $0.token != nil } ?? settings.hasParseSession
   }
 
   /// Waits, by the clock of the connection's own pauses.

@@ -54,7 +54,7 @@ struct KeptToken: Sendable, Equatable {
   }
 }
 
-/// The file of a kept token, while no other process renews it. Blocks; called off the cooperative pool.
+/// The file of a kept token or session, while no other process changes it. Blocks; called off the cooperative pool.
 final class TokenFile: @unchecked Sendable {  // used by one renewal at a time
   private let path: String
   private let lock: Int32
@@ -64,18 +64,20 @@ final class TokenFile: @unchecked Sendable {  // used by one renewal at a time
   private static let reserved = 32 * 1024
 
   /// Waits for other processes.
+  /// - Parameter name: Of the file, without its ending.
   /// - Throws: ``RestError`` `.signInBusy` when one takes too long; `FileError` when the folder cannot be used.
-  init(folder: String, patienceMs: Int64) throws {
+  init(folder: String, name: String = "session", patienceMs: Int64) throws {
     try FileSystem.makeDirectory(folder)
-    path = folder + "/session.json"
-    lock = open(folder + "/session.lock", O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
-    guard lock >= 0 else { throw FileError("cannot create \(folder)/session.lock: \(String(cString: strerror(errno)))") }
+    path = "\(folder)/\(name).json"
+    let lockPath = "\(folder)/\(name).lock"
+    lock = open(lockPath, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
+    guard lock >= 0 else { throw FileError("cannot create \(lockPath): \(String(cString: strerror(errno)))") }
     let end = SystemClock.monotonicMilliseconds() + patienceMs
     while flock(lock, LOCK_EX | LOCK_NB) != 0 {
       guard SystemClock.monotonicMilliseconds() < end else {
         close(lock)
         throw RestError(
-          code: .signInBusy, message: "another process has been signing in for too long: it holds \(folder)/session.lock",
+          code: .signInBusy, message: "another process has been signing in for too long: it holds \(lockPath)",
           outcome: .notSent)
       }
       usleep(20_000)
@@ -87,14 +89,20 @@ final class TokenFile: @unchecked Sendable {  // used by one renewal at a time
     close(lock)
   }
 
-  func read() throws -> KeptToken? {
+  func read() throws -> KeptToken? { try readJSON().flatMap { KeptToken(json: $0) } }
+
+  /// nil for a file that is not there or not JSON: it is as good as none.
+  func readJSON() throws -> JSONValue? { try Self.readJSON(path) }
+
+  /// Without waiting for the process that changes it: the file is replaced whole.
+  static func readJSON(_ path: String) throws -> JSONValue? {
     guard let text = FileSystem.read(path) else { return nil }
     var info = stat()
     if stat(path, &info) == 0 {
       guard info.st_uid == geteuid() else { throw FileError("\(path) belongs to another user; remove it") }
       if info.st_mode & 0o077 != 0 { chmod(path, 0o600) }
     }
-    return (try? JSONValue(parsing: text)).flatMap { KeptToken(json: $0) }
+    return try? JSONValue(parsing: text)
   }
 
   /// Makes sure that there is room for what ``write(_:)`` will write.
@@ -113,10 +121,12 @@ final class TokenFile: @unchecked Sendable {  // used by one renewal at a time
     }
   }
 
-  func write(_ token: KeptToken) throws {
+  func write(_ token: KeptToken) throws { try write(token.json) }
+
+  func write(_ json: JSONValue) throws {
     if temporary == nil { try reserve() }
     guard let (made, descriptor) = temporary else { return }
-    let bytes = token.json.serialized()
+    let bytes = json.serialized()
     guard bytes.count <= Self.reserved, pwrite(descriptor, bytes, bytes.count, 0) == bytes.count,
       ftruncate(descriptor, bytes.count) == 0, fsync(descriptor) == 0, rename(made, path) == 0
     else {

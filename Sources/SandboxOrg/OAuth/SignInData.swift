@@ -1,6 +1,6 @@
 import JSON
 
-/// Somebody who may sign in. A record of `User` is made for whoever has none.
+/// A user who may sign in. One without a record of `User` gets one.
 public struct SandboxUser: Sendable, Equatable {
   public var username: String
   public var password: String

@@ -190,7 +190,7 @@ struct LinkWireTests {
       let book = try await bench.create("Book", ["title": "a"])
       try await link(bench, book, "AddRelation", Array(authors.prefix(7)))
       bench.forgetRequests()
-      let condition = Condition.related(to: ParsePointer(className: "Book", objectId: book), by: "authors").json
+      let condition = ParseCondition.related(to: ParsePointer(className: "Book", objectId: book), by: "authors").json
       try await bench.down("Author", ["where": .object(condition), "pageSize": 2], soup: "authors")
       #expect(try bench.ids("authors") == Set(authors.prefix(7)))
       let wheres = bench.requests.compactMap { $0.query.first { $0.hasPrefix("where=") } }

@@ -141,7 +141,7 @@ final class ParseBench: Sendable {
   }
 
   func related(_ className: String, to owner: String, _ id: String, _ field: String) async throws -> Set<String> {
-    let condition = Condition.related(to: ParsePointer(className: owner, objectId: id), by: field)
+    let condition = ParseCondition.related(to: ParsePointer(className: owner, objectId: id), by: field)
     let path = ParseNames.path(of: className) + "?where=" + PercentEncoding.encode(condition.json.text)
     let list = try await call(.GET, path)["results"]?.arrayValue ?? []
     return Set(list.compactMap { $0["objectId"]?.stringValue })

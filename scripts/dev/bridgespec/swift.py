@@ -1,5 +1,6 @@
-"""The runtime's rules for arguments: Sources/LuaBridge/ActionArguments.swift. Formatted as swift-format would."""
+"""The runtime's rules for arguments: Sources/LuaBridge/ActionArguments*.swift. Formatted as swift-format would."""
 
+MADE = "// Made by scripts/dev/spec from bridge-spec/actions: change those, then run it.\n\n"
 HEAD = """// Made by scripts/dev/spec from bridge-spec/actions and bridge-spec/types.json: change those, then run it.
 
 /// The shapes that several actions share.
@@ -13,7 +14,7 @@ private enum Shared {
 ENUMS = {
     "smartstore": ("SmartStoreAction", "pg"), "keyvalue": ("KeyValueAction", "kv"), "mobilesync": ("MobileSyncAction", ""),
     "network": ("NetworkAction", "pg"), "oauth": ("OAuthAction", ""), "sfaccountmanager": ("AccountAction", ""),
-    "sdkinfo": ("SDKInfoAction", ""), "asset": ("AssetAction", ""),
+    "sdkinfo": ("SDKInfoAction", ""), "asset": ("AssetAction", ""), "parse": ("ParseAction", ""),
 }
 WIDTH = 128
 
@@ -107,9 +108,12 @@ def summaries(spec):
     return "\n".join(lines + ["  ]", "}"]) + "\n"
 
 
-def text(spec):
+def texts(spec):
+    """Rules of services with shared types, and those of the others."""
     shared = []
     for name in used_types(spec):
         shared.append(f"  static let {name} = Shape.object({fields(spec.fields_of(name), 2)})")
     services = [service_text(spec, service) for service in ENUMS]
-    return HEAD % ("\n".join(shared), "\n\n".join(services))
+    with_shared = [text for text in services if "Shared." in text]
+    others = [text for text in services if "Shared." not in text]
+    return HEAD % ("\n".join(shared), "\n\n".join(with_shared)), MADE + "\n\n".join(others) + "\n"

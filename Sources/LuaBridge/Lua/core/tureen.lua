@@ -58,7 +58,7 @@ end
 local later = {
   force = "force", optimistic = "optimistic", oauth = "oauth", sfaccountmanager = "sfaccountmanager",
   accounts = "sfaccountmanager", sandbox = "sandbox", event = "util_event", logger = "util_logger", promiser = "promiser",
-  bootstrap = "util_bootstrap", asset = "asset",
+  bootstrap = "util_bootstrap", asset = "asset", parse = "parse",
 }
 
 -- `tureen.onerror = f` reaches the guard; reading it gives back what was set.

@@ -1,0 +1,500 @@
+--- Objects of a Parse server: fields, the changes of them, saving with all that is new around.
+---
+---   local Genre = parse.class("Genre")
+---   local genre = Genre { name = "Fantasy" }
+---   genre:save()            -- inside a task; or genre:save(success, error)
+local core = ...
+local arguments = core.import "arguments"
+local call = core.import "force_call"
+local local_ids = core.import "local_ids"
+local modes = core.import "force_modes"
+local parse_call = core.import "parse_call"
+local query = core.import "parse_query"
+local soups = core.import "parse_soups"
+local values = core.import "parse_values"
+
+local given, misuse = call.given, call.misuse
+local CACHE_MODE = modes.CACHE_MODE
+
+---@class tureen.parse.Object
+---@field className string
+---@field objectId string?   of the server; nil while it is new
+---@field localId string?    of an object that is new, or was made offline
+---@field fields table       as the server has them, or as they were set here
+---@field changes table      what the next save sends, by field
+local Object = { __name = "tureen.parse.Object" }
+Object.__index = Object
+
+local M = { Object = Object, connection = "default", classes = {} }
+
+local SERVER_FIELDS = { objectId = true, createdAt = true, updatedAt = true }
+
+local function is_object(value)
+  local class = type(value) == "table" and getmetatable(value)
+  return type(class) == "table" and class.is_parse_class == true
+end
+values.is_object, M.is_object = is_object, is_object
+
+-- MARK: Classes
+
+local SETTINGS = {
+  connection = "string", soup = "string", storeConfig = "table", relations = "table", clientKeyField = "string",
+  cacheMode = "string", validate = "any",
+}
+
+local function check_settings(name, settings)
+  for key, value in pairs(settings) do
+    local kind = SETTINGS[key]
+    if not kind then
+      local known = {}
+      for one in pairs(SETTINGS) do known[#known + 1] = one end
+      table.sort(known)
+      misuse("class: 'settings' of %s has the unknown key '%s'; known: %s", name, tostring(key), table.concat(known, ", "))
+    end
+    if kind ~= "any" and type(value) ~= kind then misuse("class: 'settings.%s' must be a %s, got %s", key, kind, type(value)) end
+  end
+  modes.check_cache_mode("class", settings.cacheMode)
+  local hooks = settings.validate
+  if hooks ~= nil and type(hooks) ~= "table" and type(hooks) ~= "function" then
+    misuse("class: 'settings.validate' must be a function, or a table of functions by field, got %s", type(hooks))
+  end
+  if type(hooks) == "table" then
+    for field, hook in pairs(hooks) do
+      if type(hook) ~= "function" then misuse("class: 'settings.validate.%s' must be a function, got %s", field, type(hook)) end
+    end
+  end
+end
+
+local function construct(class, fields)
+  if given(fields) and type(fields) ~= "table" then
+    misuse("%s: argument 1 'fields' must be a table, got %s", class.className, type(fields))
+  end
+  local object = setmetatable({ fields = {}, changes = {}, localId = local_ids.make() }, class)
+  for key, value in pairs(fields or {}) do object:set(key, value) end
+  return object
+end
+
+--- Makes a class, or gives the one that was made before; settings set what they name.
+---@param name string
+---@param settings table?  connection, soup, relations, clientKeyField, cacheMode, validate
+function M.class(name, settings)
+  if type(name) ~= "string" or name == "" then misuse("class: argument 1 'name' must be a string, got %s", type(name)) end
+  if given(settings) and type(settings) ~= "table" then arguments.wrong("class", 2, "settings", "a table", settings) end
+  local class = M.classes[name]
+  if not class then
+    class = { className = name, is_parse_class = true, __name = "tureen.parse." .. name, relations = {} }
+    class.__index = class
+    setmetatable(class, { __index = Object, __call = construct })
+    M.classes[name] = class
+  end
+  if given(settings) then
+    check_settings(name, settings)
+    for key, value in pairs(settings) do class[key == "validate" and "hooks" or key] = value end
+  end
+  return class
+end
+
+function M.connection_of(class) return rawget(class, "connection") or M.connection end
+
+--- An object of a row that came from the server or a soup.
+local function object_of(class, row)
+  local object = setmetatable({ fields = {}, changes = {} }, class)
+  object:take(row)
+  return object
+end
+M.object_of = object_of
+
+values.object_of = function(row) return object_of(M.class(row.className), row) end
+
+-- MARK: Fields
+
+local function check_name(caller, name)
+  if type(name) ~= "string" or name == "" then misuse("%s: argument 1 'name' must be a string, got %s", caller, type(name)) end
+  if SERVER_FIELDS[name] then misuse("%s: '%s' belongs to the server", caller, name) end
+end
+
+--- Takes over what the server or a soup says of the object.
+function Object:take(row)
+  for key, value in pairs(row) do
+    if key ~= "__type" and key ~= "className" and key ~= "objectId" then self.fields[key] = values.from_wire(value) end
+  end
+  local id = row.objectId
+  if local_ids.is_local(id) then self.localId = id elseif given(id) then self.objectId = id end
+  return self
+end
+
+--- Returns a field; nil if it is not known. Pointers are objects.
+function Object:get(name)
+  if type(name) ~= "string" then misuse("get: argument 1 'name' must be a string, got %s", type(name)) end
+  local value = self.fields[name]
+  if value == core.null then return nil end
+  return value
+end
+
+--- Sets one field, or all of a table. Objects as values become pointers when they are sent.
+function Object:set(name, value)
+  if type(name) == "table" then
+    for key, element in pairs(name) do self:set(key, element) end
+    return self
+  end
+  check_name("set", name)
+  if value == nil then misuse("set: argument 2 'value' is missing; use unset") end
+  values.to_wire(value, "set: argument 2 'value'")
+  self.fields[name], self.changes[name] = value, { value = value }
+  return self
+end
+
+--- Removes a field.
+function Object:unset(name)
+  check_name("unset", name)
+  self.fields[name], self.changes[name] = nil, { op = "Delete" }
+  return self
+end
+
+--- Adds to a number at the server, whatever it is there by then. 1 when `amount` is left out.
+function Object:increment(name, amount)
+  check_name("increment", name)
+  amount = given(amount) and amount or 1
+  if type(amount) ~= "number" then misuse("increment: argument 2 'amount' must be a number, got %s", type(amount)) end
+  local change, now = self.changes[name], self.fields[name]
+  self.fields[name] = (type(now) == "number" and now or 0) + amount
+  if change and change.value ~= nil then
+    change.value = self.fields[name]
+  else
+    self.changes[name] = { op = "Increment", amount = amount + (change and change.amount or 0) }
+  end
+  return self
+end
+
+local function has_value(list, value)
+  local wire = core.encode { values.to_wire(value) }
+  for i, known in ipairs(list) do
+    if core.encode { values.to_wire(known) } == wire then return i end
+  end
+end
+
+local function list_of(value)
+  if type(value) == "table" and not is_object(value) and (core.is_array(value) or value[1] ~= nil) then return value end
+  return { value }
+end
+
+-- name -> function(list, value): what becomes of a list
+local LIST_OPERATIONS = {
+  Add = function(list, value) list[#list + 1] = value end,
+  AddUnique = function(list, value)
+    if not has_value(list, value) then list[#list + 1] = value end
+  end,
+  Remove = function(list, value)
+    local i = has_value(list, value)
+    while i do
+      table.remove(list, i)
+      i = has_value(list, value)
+    end
+  end,
+}
+
+local function change_list(self, caller, operation, name, value)
+  check_name(caller, name)
+  if value == nil then misuse("%s: argument 2 'value' is missing", caller) end
+  values.to_wire(value, caller .. ": argument 2 'value'")
+  local list, objects = core.array(), list_of(value)
+  call.append(list, type(self.fields[name]) == "table" and self.fields[name] or {})
+  for _, one in ipairs(objects) do LIST_OPERATIONS[operation](list, one) end
+  self.fields[name] = list
+  local change = self.changes[name]
+  if change and (change.value ~= nil or change.op ~= operation) then
+    self.changes[name] = { value = list }
+  else
+    local all = core.array()
+    call.append(all, change and change.objects or {})
+    call.append(all, objects)
+    self.changes[name] = { op = operation, objects = all }
+  end
+  return self
+end
+
+--- Appends a value, or each of an array, to a list.
+function Object:add(name, value) return change_list(self, "add", "Add", name, value) end
+
+--- Appends what the list lacks.
+function Object:addUnique(name, value) return change_list(self, "addUnique", "AddUnique", name, value) end
+
+--- Takes a value, or each of an array, out of a list.
+function Object:remove(name, value) return change_list(self, "remove", "Remove", name, value) end
+
+--- Returns whether the server does not know it yet.
+---@return boolean
+function Object:isNew() return self.objectId == nil end
+
+--- Returns whether a save has something to send.
+---@return boolean
+function Object:isDirty() return self:isNew() or next(self.changes) ~= nil end
+
+--- Returns a pointer to it, as it travels.
+function Object:toPointer() return values.pointer_of(self) end
+
+--- Returns the fields with the id, as they travel.
+function Object:toTable()
+  local row = values.to_wire(self.fields)
+  row.objectId = self.objectId or self.localId
+  return row
+end
+
+-- MARK: Relations
+
+---@class tureen.parse.Relation
+local Relation = call.class "parse.Relation"
+
+function Relation:new(owner, key) self.owner, self.key = owner, key end
+
+local function check_target(caller, target)
+  if not is_object(target) then misuse("%s: each argument must be an object, got %s", caller, type(target)) end
+end
+
+local function change_links(self, caller, is_added, ...)
+  local targets = { ... }
+  if #targets == 1 and not is_object(targets[1]) and type(targets[1]) == "table" then targets = targets[1] end
+  local change = self.owner.changes[self.key]
+  if not change or not change.links then change = { links = {} } end
+  for _, target in ipairs(targets) do
+    check_target(caller, target)
+    local id = target.objectId or target.localId
+    change.links[id] = { target = target, is_added = is_added }
+  end
+  if #targets > 0 then self.owner.changes[self.key] = change end
+  return self
+end
+
+--- Links objects, with the next save of the owner.
+function Relation:add(...) return change_links(self, "add", true, ...) end
+
+--- Removes links, with the next save of the owner.
+function Relation:remove(...) return change_links(self, "remove", false, ...) end
+
+--- Returns a query of the objects that are linked. `class` can be left out when `relations` of the owner's class names it.
+function Relation:query(class)
+  if not class then
+    local known = self.owner.relations[self.key]
+    if not known or not known.className then
+      misuse("query: give it the class that '%s' leads to, or name it in 'relations' of class %s", self.key, self.owner.className)
+    end
+    class = M.class(known.className)
+  end
+  return class:queryRelations(self.key, self.owner)
+end
+
+--- Returns a relation of the object.
+---@return tureen.parse.Relation
+function Object:relation(key)
+  check_name("relation", key)
+  return Relation(self, key)
+end
+
+-- MARK: Checks
+
+--- Returns what the hooks of the class say is wrong, by field; nil when nothing is.
+function Object:validate()
+  local hooks, wrong = getmetatable(self).hooks, {}
+  if type(hooks) == "function" then wrong = hooks(self) or {} end
+  for field, hook in pairs(type(hooks) == "table" and hooks or {}) do
+    local problem = hook(self:get(field), self)
+    if problem then wrong[field] = problem == true and "is not valid" or problem end
+  end
+  return next(wrong) and wrong or nil
+end
+
+local function validation_error(object, wrong)
+  local parts = {}
+  for field, problem in pairs(wrong) do parts[#parts + 1] = ("%s: %s"):format(field, problem) end
+  table.sort(parts)
+  return parse_call.new_error("invalid", ("%s is not valid: %s"):format(object.className, table.concat(parts, "; ")),
+    { fields = wrong, object = object })
+end
+
+-- MARK: Saving
+
+--- The wire form of a change.
+local function wire_of(change)
+  if change.links then
+    local added, removed = core.array(), core.array()
+    for _, link in pairs(change.links) do
+      local list = link.is_added and added or removed
+      list[#list + 1] = values.pointer_of(link.target)
+    end
+    local parts = core.array()
+    if #added > 0 then parts[#parts + 1] = { __op = "AddRelation", objects = added } end
+    if #removed > 0 then parts[#parts + 1] = { __op = "RemoveRelation", objects = removed } end
+    if #parts == 1 then return parts[1] end
+    return { __op = "Batch", ops = parts }
+  end
+  if change.op == "Increment" then return { __op = "Increment", amount = change.amount } end
+  if change.op == "Delete" then return { __op = "Delete" } end
+  if change.op then return { __op = change.op, objects = values.to_wire(change.objects) } end
+  return values.to_wire(change.value)
+end
+
+--- Collects the objects and whatever has to be saved around them: those that they point to come first.
+local function collect(objects)
+  local list, seen = {}, {}
+  local function visit(object)
+    if seen[object] then return end
+    seen[object] = true
+    for _, change in pairs(object.changes) do
+      values.each_object(change.value, visit)
+      values.each_object(change.objects, visit)
+      for _, link in pairs(change.links or {}) do visit(link.target) end
+    end
+    if object:isDirty() then list[#list + 1] = object end
+  end
+  for _, object in ipairs(objects) do visit(object) end
+  return list
+end
+
+local function check_all(list)
+  for _, object in ipairs(list) do
+    local wrong = object:validate()
+    if wrong then return validation_error(object, wrong) end
+  end
+end
+
+--- Sends objects to the server.
+local function send(list, client_key, connection)
+  local nodes = core.array()
+  for i, object in ipairs(list) do
+    local changes = {}
+    for field, change in pairs(object.changes) do changes[field] = wire_of(change) end
+    nodes[i] = { className = object.className, objectId = object.objectId or object.localId, changes = changes }
+  end
+  local answers, err = parse_call.wait("save", { connection = connection, objects = nodes, clientKeyField = client_key })
+  if not answers then return nil, err end
+  local failures = {}
+  for i, object in ipairs(list) do
+    local answer = answers[i]
+    if answer.error then
+      local failure = parse_call.save_error(answer.error)
+      failures[#failures + 1] = { object = object, error = failure }
+      if answer.error.objectId then object.objectId = answer.error.objectId end
+    else
+      object.changes = {}
+      object:take(answer.fields)
+      object.objectId = answer.objectId
+      -- It is on the server now; a copy here would only wait to be stolen.
+      if object.className == "_User" then object.fields.password = nil end
+    end
+  end
+  if #failures == 0 then return true end
+  -- The cause comes before those that waited for it.
+  local first = failures[1].error
+  first.failures = failures
+  return nil, first
+end
+
+local function mode_of(object, options)
+  local mode = options and options.cacheMode
+  if not given(mode) then mode = object.cacheMode end
+  if not given(mode) then mode = CACHE_MODE.SERVER_ONLY end
+  return mode
+end
+
+local function check_use(caller, object, options)
+  modes.check_cache_mode(caller, options and options.cacheMode)
+  local mode = mode_of(object, options)
+  if mode == CACHE_MODE.CACHE_FIRST and caller ~= "fetch" then misuse("Can't %s with cacheMode cache-first", caller) end
+  if mode ~= CACHE_MODE.SERVER_ONLY and not rawget(getmetatable(object), "soup") then
+    misuse("%s: cacheMode %s needs 'soup' in the settings of class %s", caller, mode, object.className)
+  end
+end
+
+--- Saves objects of one connection, and whatever is new around them.
+function M.save_all(objects, options)
+  local list, mode, connection = collect(objects), nil, nil
+  for _, object in ipairs(list) do
+    local own, where = mode_of(object, options), M.connection_of(getmetatable(object))
+    mode, connection = mode or own, connection or where
+    if own ~= mode then misuse("save: the objects have different cache modes, %s and %s; give one in the options", mode, own) end
+    if where ~= connection then misuse("save: the objects are of different connections, '%s' and '%s'", connection, where) end
+  end
+  if #list == 0 then return true end
+  local wrong = check_all(list)
+  if wrong then return nil, wrong end
+  if mode == CACHE_MODE.CACHE_ONLY then return soups.save(list) end
+  local changed = {}
+  for i, object in ipairs(list) do changed[i] = object.changes end
+  local sent, err = send(list, list[#list].clientKeyField, connection)
+  if mode == CACHE_MODE.SERVER_FIRST then
+    local stored, problem = soups.store_saved(list, changed)
+    if not stored then return nil, err or problem end
+  end
+  return sent, err
+end
+
+local OPTIONS = { "options", "table", optional = true }
+
+local function method(name, params, body, check)
+  Object[name] = call.define { name = name, is_method = true, params = params, body = body, check = check }
+end
+
+-- object:save(options?): the object, saved with all new objects that it points to; options: cacheMode
+method("save", { OPTIONS }, function(self, options)
+  local saved, err = M.save_all({ self }, options)
+  if not saved then return nil, err end
+  return self
+end, function(self, options) check_use("save", self, options) end)
+
+-- object:fetch(options?): the object as it is now; options: cacheMode, include, keys
+method("fetch", { OPTIONS }, function(self, options)
+  local mode, class = mode_of(self, options), getmetatable(self)
+  if mode == CACHE_MODE.CACHE_ONLY or mode == CACHE_MODE.CACHE_FIRST then
+    local row, err = soups.find_one(class, self.objectId or self.localId)
+    if row == nil then return nil, err end
+    if row ~= core.null then return self:take(row) end
+    if mode == CACHE_MODE.CACHE_ONLY then
+      return nil, parse_call.new_error("notFound", ("%s %s is not in soup '%s'")
+        :format(self.className, self.objectId or self.localId, class.soup))
+    end
+  end
+  local row, err = parse_call.wait("fetch", {
+    connection = M.connection_of(class), className = self.className, objectId = self.objectId,
+    include = query.names(options and options.include), keys = query.names(options and options.keys),
+  })
+  if not row then return nil, err end
+  if mode ~= CACHE_MODE.SERVER_ONLY then
+    local stored, problem = soups.store_rows(class, { row })
+    if not stored then return nil, problem end
+  end
+  return self:take(row)
+end, function(self, options)
+  check_use("fetch", self, options)
+  if self:isNew() and mode_of(self, options) ~= CACHE_MODE.CACHE_ONLY then misuse "fetch: the object is new: save it first" end
+end)
+
+-- object:destroy(options?): "OK"; an object that is gone already is no error; options: cacheMode
+method("destroy", { OPTIONS }, function(self, options)
+  local mode, class = mode_of(self, options), getmetatable(self)
+  if mode == CACHE_MODE.CACHE_ONLY then return soups.mark_deleted(class, self.objectId or self.localId) end
+  local done, err = parse_call.wait("delete", {
+    connection = M.connection_of(class), className = self.className, objectId = self.objectId,
+  })
+  if done == nil then return nil, err end
+  if mode == CACHE_MODE.SERVER_FIRST then return soups.remove(class, self.objectId) end
+  return done
+end, function(self, options)
+  check_use("destroy", self, options)
+  if self:isNew() and mode_of(self, options) ~= CACHE_MODE.CACHE_ONLY then
+    misuse "destroy: the object is new: the server has none"
+  end
+end)
+
+-- MARK: Queries
+
+--- Returns a query of the class.
+---@return tureen.parse.Query
+function Object:query(...) return query.Query(self, M):where(...) end
+
+--- Returns a query of the objects of this class that a relation of another object leads to.
+---@return tureen.parse.Query
+function Object:queryRelations(key, parent)
+  return self:query(core.import "parse_conditions".relatedTo(parent, key))
+end
+
+return M

@@ -1,0 +1,240 @@
+--- Objects of a Parse server in soups: found, kept as the server has them, or changed for the next sync up.
+local core = ...
+local async = core.import "async"
+local call = core.import "force_call"
+local parse_call = core.import "parse_call"
+local smartstore = core.import "smartstore"
+local values = core.import "parse_values"
+
+local M = {}
+
+local await, copy = async.await, call.copy
+local ID = "objectId"
+local CLEAN = { __local__ = false, __locally_created__ = false, __locally_updated__ = false, __locally_deleted__ = false }
+
+--- The store of a class's soup.
+function M.config_of(class)
+  local config = class.storeConfig or {}
+  return { isGlobalStore = config.isGlobalStore == true, storeName = config.storeName }
+end
+
+--- Says where the objects of each class are kept, as the action findInSoup takes it.
+function M.places(classes)
+  local places = {}
+  for name, class in pairs(classes) do
+    if rawget(class, "soup") then
+      local links = {}
+      for key, relation in pairs(class.relations) do links[key] = relation.linkSoup end
+      places[name] = { soup = class.soup, links = next(links) and links or nil }
+    end
+  end
+  return places
+end
+
+--- Finds the entry of a soup with this value; null when there is none.
+local function find_entry(config, soup, path, value)
+  local cursor, err = await(smartstore.querySoup, config, soup, smartstore.buildExactQuerySpec(path, value, 1))
+  if not cursor then return nil, err end
+  await(smartstore.closeCursor, config, cursor)
+  return cursor.currentPageOrderedEntries[1] or core.null
+end
+
+--- Finds the object's row as it stands in the soup of its class; null when there is none.
+function M.find_one(class, id)
+  local entry, err = find_entry(M.config_of(class), class.soup, ID, id)
+  if entry == nil then return nil, err end
+  if entry == core.null or entry.__locally_deleted__ == true then return core.null end
+  local row = {}
+  for key, value in pairs(entry) do
+    if not key:find "^_soup" and not key:find "^__.*__$" then row[key] = value end
+  end
+  return row
+end
+
+local function store(config, soup, entry)
+  return await(smartstore.upsertSoupEntriesWithExternalId, config, soup, core.array { entry }, "_soupEntryId")
+end
+
+--- An entry with these flags, `__local__` as they say.
+local function flagged(entry, flags)
+  local result = copy(entry)
+  for key, value in pairs(CLEAN) do result[key] = value end
+  for key, value in pairs(flags or {}) do
+    result[key] = value
+    result.__local__ = result.__local__ or value
+  end
+  return result
+end
+
+-- MARK: as the server has them
+
+--- Takes included objects out of a row; `keep(row, className)` gets them.
+local function collapsed(value, keep)
+  if type(value) ~= "table" or value == core.null then return value end
+  if value.__type == "Object" and value.className then
+    local row = copy(value)
+    row.__type, row.className = nil, nil
+    keep(row, value.className)
+    return { __type = "Pointer", className = value.className, objectId = value.objectId }
+  end
+  local result = core.is_array(value) and core.array() or {}
+  for key, element in pairs(value) do result[key] = collapsed(element, keep) end
+  return result
+end
+
+--- Stores a row of the server; an entry with local changes stays as it is.
+local function store_row(class, row)
+  local config = M.config_of(class)
+  local stored, err = find_entry(config, class.soup, ID, row.objectId)
+  if stored == nil then return nil, err end
+  local entry = copy(row)
+  if stored ~= core.null then
+    if stored.__local__ == true then return true end
+    entry._soupEntryId, entry.__sync_id__ = stored._soupEntryId, stored.__sync_id__
+  end
+  return store(config, class.soup, flagged(entry))
+end
+
+--- Stores rows of the server, those that are included in their own soups.
+---@param class_of function?  gives the class of a name
+function M.store_rows(class, rows, class_of)
+  local included = {}
+  for _, row in ipairs(rows) do
+    local plain = collapsed(row, function(other, name) included[#included + 1] = { row = other, name = name } end)
+    local stored, err = store_row(class, plain)
+    if not stored then return nil, err end
+  end
+  for _, one in ipairs(included) do
+    local other = class_of and class_of(one.name)
+    if other and rawget(other, "soup") then
+      local stored, err = M.store_rows(other, { one.row }, class_of)
+      if not stored then return nil, err end
+    end
+  end
+  return true
+end
+
+-- MARK: links
+
+local function link_soup(object, key)
+  local relation = object.relations[key]
+  return relation and relation.linkSoup
+end
+
+--- Writes what a save did, or is to do, to a link. `is_local`: the next sync up sends it.
+local function write_link(object, key, id, related, is_added, is_local)
+  local soup, config = link_soup(object, key), M.config_of(getmetatable(object))
+  local link_key = ("%s|%s|%s|%s"):format(object.className, id, key, related)
+  local stored, err = find_entry(config, soup, "linkKey", link_key)
+  if stored == nil then return nil, err end
+  local row = stored ~= core.null and copy(stored) or { linkKey = link_key, ownerId = id, field = key, relatedId = related }
+  local is_new = stored == core.null or stored.__locally_created__ == true
+  if not is_added and (is_new and stored ~= core.null or not is_local) then
+    if stored == core.null then return true end
+    return await(smartstore.removeFromSoup, config, soup, { row._soupEntryId })
+  end
+  local flags = {}
+  if is_local and is_added and is_new then flags.__locally_created__ = true end
+  if is_local and not is_added then flags.__locally_deleted__ = true end
+  return store(config, soup, flagged(row, flags))
+end
+
+local function write_links(object, id, changes, is_local)
+  for key, change in pairs(changes) do
+    for _, link in pairs(change.links or {}) do
+      if link_soup(object, key) then
+        local related = link.target.objectId or link.target.localId
+        local done, err = write_link(object, key, id, related, link.is_added, is_local)
+        if not done then return nil, err end
+      elseif is_local then
+        return nil, parse_call.new_error("invalidRequest",
+          ("relation '%s' of class %s has no 'linkSoup' in 'relations' of the class: it cannot be kept here")
+            :format(key, object.className))
+      end
+    end
+  end
+  return true
+end
+
+--- Keeps what was saved on the server, as far as it was.
+---@param changed table[]  what each object had changed before
+function M.store_saved(list, changed)
+  for i, object in ipairs(list) do
+    local class = getmetatable(object)
+    if object.objectId and not next(object.changes) and rawget(class, "soup") then
+      local stored, err = store_row(class, object:toTable())
+      if not stored then return nil, err end
+      stored, err = write_links(object, object.objectId, changed[i], false)
+      if not stored then return nil, err end
+    end
+  end
+  return true
+end
+
+-- MARK: for the next sync up
+
+local function save_one(object)
+  local class, id = getmetatable(object), object.objectId or object.localId
+  if not rawget(class, "soup") then
+    return nil, parse_call.new_error("invalidRequest",
+      ("class %s has no soup: name it in 'soup' of the class to save its objects offline"):format(object.className))
+  end
+  local config = M.config_of(class)
+  local stored, err = find_entry(config, class.soup, ID, id)
+  if stored == nil then return nil, err end
+  local is_known = stored ~= core.null
+  local entry, has_changed = is_known and copy(stored) or { objectId = id }, not is_known
+  for field, change in pairs(object.changes) do
+    if not change.links then
+      entry[field], has_changed = values.to_wire(object.fields[field]), true
+    end
+  end
+  if has_changed then
+    local is_created = is_known and stored.__locally_created__ == true or not is_known and object.objectId == nil
+    local flags = { __locally_created__ = is_created, __locally_updated__ = not is_created }
+    entry, err = store(config, class.soup, flagged(entry, flags))
+    if not entry then return nil, err end
+  end
+  local done
+  done, err = write_links(object, id, object.changes, true)
+  if not done then return nil, err end
+  object.changes = {}
+  return true
+end
+
+--- Stores objects with their changes, those that others point to first.
+function M.save(list)
+  for _, object in ipairs(list) do
+    local saved, err = save_one(object)
+    if not saved then return nil, err end
+  end
+  return true
+end
+
+--- Marks an object as deleted; one that was made here is just removed.
+function M.mark_deleted(class, id)
+  local config = M.config_of(class)
+  local stored, err = find_entry(config, class.soup, ID, id)
+  if stored == nil then return nil, err end
+  if stored == core.null then
+    return nil, parse_call.new_error("notFound", ("%s %s is not in soup '%s'"):format(class.className, id, class.soup))
+  end
+  if stored.__locally_created__ == true then
+    return await(smartstore.removeFromSoup, config, class.soup, { stored._soupEntryId })
+  end
+  local done
+  done, err = store(config, class.soup, flagged(stored, { __locally_deleted__ = true }))
+  if not done then return nil, err end
+  return "OK"
+end
+
+--- Removes an object that the server no longer has.
+function M.remove(class, id)
+  local config = M.config_of(class)
+  local stored, err = find_entry(config, class.soup, ID, id)
+  if stored == nil then return nil, err end
+  if stored == core.null then return "OK" end
+  return await(smartstore.removeFromSoup, config, class.soup, { stored._soupEntryId })
+end
+
+return M

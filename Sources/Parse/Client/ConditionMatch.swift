@@ -1,0 +1,189 @@
+import JSON
+import MobileSync
+
+/// Whether a row of a soup fulfils a condition, as the server would decide it. What needs the server is an error.
+struct ConditionMatch {
+  /// What conditions about other classes need to know.
+  struct World {
+    /// Ids of the objects of a class that fulfil a condition.
+    var ids: (_ className: String, _ condition: JSONObject) throws -> Set<String>
+    /// Ids of the objects that a relation of one object leads to.
+    var related: (_ owner: ParsePointer, _ field: String) throws -> Set<String>
+    /// Ids of the objects of the queried class whose relation leads to any of these; nil when the field is no relation.
+    var owners: (_ field: String, _ targets: Set<String>) throws -> Set<String>?
+  }
+
+  private indirect enum Test {
+    case all([Test]), any([Test]), not(Test)
+    case id(Set<String>)
+    case field(String, FieldTest)
+  }
+
+  private enum FieldTest {
+    case equal(JSONValue), isIn([JSONValue]), holdsAll([JSONValue]), isContained([JSONValue])
+    case compare(JSONValue, (Int) -> Bool)
+    case exists
+    case matches(Regex<AnyRegexOutput>)
+    /// Pointers to these.
+    case pointsTo(String, Set<String>)
+  }
+
+  private let test: Test
+
+  /// - Throws: ``ParseProblem`` for what only the server can tell, and what its own check would refuse.
+  init(_ condition: JSONObject, _ world: World) throws {
+    test = try Self.read(condition, world)
+  }
+
+  func holds(for row: JSONObject) -> Bool { Self.holds(test, row) }
+
+  // MARK: Reading
+
+  private static func read(_ condition: JSONObject, _ world: World) throws -> Test {
+    .all(try condition.map { key, value in try read(key, value, world) })
+  }
+
+  private static func read(_ key: String, _ value: JSONValue, _ world: World) throws -> Test {
+    switch key {
+    case "$and": return .all(try list(value, world))
+    case "$or": return .any(try list(value, world))
+    case "$nor": return .not(.any(try list(value, world)))
+    case "$relatedTo":
+      guard let owner = pointer(value["object"]), let field = value["key"]?.stringValue else {
+        throw ParseProblem(description: "where: $relatedTo needs 'object', a pointer, and 'key'")
+      }
+      return .id(try world.related(owner, field))
+    default: return try read(field: key, value, world)
+    }
+  }
+
+  private static func list(_ value: JSONValue, _ world: World) throws -> [Test] {
+    try (value.arrayValue ?? []).compactMap(\.objectValue).map { try read($0, world) }
+  }
+
+  private static func read(field: String, _ value: JSONValue, _ world: World) throws -> Test {
+    guard let operators = value.objectValue, operators.keys.contains(where: { $0.hasPrefix("$") }) else {
+      if let id = pointer(value)?.objectId, let owners = try world.owners(field, [id]) { return .id(owners) }
+      return .field(field, .equal(value))
+    }
+    return .all(try operators.compactMap { try read(field, $0.key, $0.value, operators, world) })
+  }
+
+  private static func read(
+    _ field: String, _ name: String, _ value: JSONValue, _ all: JSONObject, _ world: World
+  ) throws -> Test? {
+    func list() throws -> [JSONValue] {
+      guard let list = value.arrayValue else { throw ParseProblem(description: "where: '\(field)': \(name) must be a list") }
+      return list
+    }
+    func related(_ values: [JSONValue]) throws -> Test? {
+      let ids = Set(values.compactMap { pointer($0)?.objectId })
+      return ids.isEmpty ? nil : try world.owners(field, ids).map { .id($0) }
+    }
+    switch name {
+    case "$eq": return .field(field, .equal(value))
+    case "$ne": return .not(try related([value]) ?? .field(field, .equal(value)))
+    case "$lt": return .field(field, .compare(value) { $0 < 0 })
+    case "$lte": return .field(field, .compare(value) { $0 <= 0 })
+    case "$gt": return .field(field, .compare(value) { $0 > 0 })
+    case "$gte": return .field(field, .compare(value) { $0 >= 0 })
+    case "$in": return try related(list()) ?? .field(field, .isIn(list()))
+    case "$nin": return .not(try related(list()) ?? .field(field, .isIn(list())))
+    case "$all": return .field(field, .holdsAll(try list()))
+    case "$containedBy": return .field(field, .isContained(try list()))
+    case "$exists": return value == false ? .not(.field(field, .exists)) : .field(field, .exists)
+    case "$options": return nil
+    case "$regex": return .field(field, .matches(try regex(field, value, all["$options"])))
+    case "$inQuery", "$notInQuery":
+      guard let className = value["className"]?.stringValue else {
+        throw ParseProblem(description: "where: '\(field)': \(name) needs 'className' and 'where'")
+      }
+      let found = Test.field(field, .pointsTo(className, try world.ids(className, value["where"]?.objectValue ?? [:])))
+      return name == "$inQuery" ? found : .not(found)
+    default:
+      throw ParseProblem(description: "where: '\(field)': \(name) cannot be answered from a soup; ask the server")
+    }
+  }
+
+  private static func regex(_ field: String, _ pattern: JSONValue, _ options: JSONValue?) throws -> Regex<AnyRegexOutput> {
+    let letters = options?.stringValue ?? "", text = pattern.stringValue ?? ""
+    do {
+      return try Regex((letters.isEmpty ? "" : "(?\(letters))") + text)
+    } catch {
+      throw ParseProblem(description: "where: '\(field)': the regular expression '\(text)' cannot be read: \(error)")
+    }
+  }
+
+  private static func pointer(_ value: JSONValue?) -> ParsePointer? {
+    guard value?["__type"] == "Pointer", let className = value?["className"]?.stringValue,
+      let id = value?["objectId"]?.stringValue
+    else { return nil }
+    return ParsePointer(className: className, objectId: id)
+  }
+
+  // MARK: Deciding
+
+  private static func holds(_ test: Test, _ row: JSONObject) -> Bool {
+    switch test {
+    case .all(let tests): tests.allSatisfy { holds($0, row) }
+    case .any(let tests): tests.contains { holds($0, row) }
+    case .not(let test): !holds(test, row)
+    case .id(let ids): row["objectId"]?.stringValue.map(ids.contains) ?? false
+    case .field(let field, let test): holds(test, value(field, row))
+    }
+  }
+
+  /// nil for a field that is not there or null.
+  static func value(_ path: String, _ row: JSONObject) -> JSONValue? {
+    var value: JSONValue? = .object(row)
+    for name in path.split(separator: ".") { value = value?[String(name)] }
+    return value.flatMap { $0.isNull ? nil : $0 }
+  }
+
+  private static func holds(_ test: FieldTest, _ value: JSONValue?) -> Bool {
+    switch test {
+    case .equal(let wanted): return wanted.isNull ? value == nil : isEqual(value, wanted)
+    case .isIn(let list): return list.contains { $0.isNull ? value == nil : isEqual(value, $0) }
+    case .holdsAll(let list):
+      return value?.arrayValue.map { all in list.allSatisfy { one in all.contains { isSame($0, one) } } } ?? false
+    case .isContained(let list):
+      return value?.arrayValue.map { all in all.allSatisfy { one in list.contains { isSame($0, one) } } } ?? false
+    case .compare(let other, let isRight): return value.flatMap { order($0, other) }.map(isRight) ?? false
+    case .exists: return value != nil
+    case .matches(let regex): return value?.stringValue.map { $0.firstMatch(of: regex) != nil } ?? false
+    case .pointsTo(let className, let ids):
+      return (value?.arrayValue ?? [value].compactMap { $0 }).contains { one in
+        one["className"]?.stringValue == className && one["objectId"]?.stringValue.map(ids.contains) ?? false
+      }
+    }
+  }
+
+  /// Equal to the value, or a list that holds it.
+  private static func isEqual(_ value: JSONValue?, _ wanted: JSONValue) -> Bool {
+    guard let value else { return false }
+    if let list = value.arrayValue, wanted.arrayValue == nil { return list.contains { isSame($0, wanted) } }
+    return isSame(value, wanted)
+  }
+
+  private static func isSame(_ a: JSONValue, _ b: JSONValue) -> Bool {
+    if let a = a["objectId"]?.stringValue, let b = b["objectId"]?.stringValue { return a == b }
+    return order(a, b).map { $0 == 0 } ?? (a == b)
+  }
+
+  /// Negative, zero or positive; nil for values of different types, which have no order.
+  static func order(_ a: JSONValue, _ b: JSONValue) -> Int? {
+    if let a = a.doubleValue, let b = b.doubleValue { return a < b ? -1 : a > b ? 1 : 0 }
+    if a["__type"] == "Date" || b["__type"] == "Date" {
+      guard let a = moment(a), let b = moment(b) else { return nil }
+      return a < b ? -1 : a > b ? 1 : 0
+    }
+    if let a = a.stringValue, let b = b.stringValue { return a.utf8.elementsEqual(b.utf8) ? 0 : a < b ? -1 : 1 }
+    if let a = a.boolValue, let b = b.boolValue { return a == b ? 0 : a ? 1 : -1 }
+    return nil
+  }
+
+  /// `createdAt` and `updatedAt` are plain texts.
+  private static func moment(_ value: JSONValue) -> Int64? {
+    (value["iso"] ?? value).stringValue.flatMap { TimeStamp.milliseconds($0) }
+  }
+}

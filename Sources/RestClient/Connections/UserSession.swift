@@ -1,0 +1,40 @@
+import JSON
+import Support
+
+/// The session of a user who signed in with a connection while the program ran, or who signed out. It goes before the
+/// connection's own `sessionToken`.
+package struct UserSession: Sendable, Equatable {
+  /// nil: signed out.
+  package var token: String?
+  /// The user's id, where it is known: it stays the same when the token changes.
+  package var userId: String?
+
+  package init(token: String?, userId: String?) {
+    self.token = token
+    self.userId = userId
+  }
+}
+
+/// Where a connection keeps it: a file of mode 0600 that all processes of a home share, or memory.
+struct UserSessionFile: Sendable {
+  let folder: String
+  private static let name = "user"
+
+  /// - Parameter configured: The connection's server and own secrets: with others the session is another server's, or outdated.
+  func read(configured: String) throws -> UserSession? {
+    guard let json = try TokenFile.readJSON("\(folder)/\(Self.name).json"), json["version"]?.integerValue == 1,
+      let salt = json["salt"]?.stringValue, json["key"]?.stringValue == SHA2.hex(salt + "\n" + configured)
+    else { return nil }
+    return UserSession(token: json["sessionToken"]?.stringValue, userId: json["userId"]?.stringValue)
+  }
+
+  func write(_ session: UserSession, configured: String) throws {
+    let salt = Base64.text((0..<12).map { _ in UInt8.random(in: .min ... .max) })
+    var json: JSONObject = [
+      "version": 1, "salt": .string(salt), "key": .string(SHA2.hex(salt + "\n" + configured)),
+    ]
+    json["sessionToken"] = session.token.map { .string($0) }
+    json["userId"] = session.userId.map { .string($0) }
+    try TokenFile(folder: folder, name: Self.name, patienceMs: Tuning.signInPatienceMs).write(.object(json))
+  }
+}
