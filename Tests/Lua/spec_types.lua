@@ -58,6 +58,8 @@ local function accepts_one(text, value)
   if text == "nil" then return value == nil end
   if text == "lightuserdata" then return value == tureen.null end
   if text == "integer" then return type(value) == "number" and math.tointeger(value) ~= nil end
+  -- A number of which less than 0 is as good as more.
+  if text == "tureen.parse.Signed" then return type(value) == "number" and value == value end
   if text == "number" then return type(value) == "number" and value >= 0 and value == value end
   if text == "string" or text == "boolean" then return type(value) == text end
   if text == "function" or text:find("^%(?fun%(") or CALLABLE[text] then return type(value) == "function" end
@@ -94,7 +96,7 @@ function M.sample(text)
   if words then return words[1] end
   local first = alternatives(text)[1]
   if first == "any" or first == "string" then return "x" end
-  if first == "integer" or first == "number" then return 1 end
+  if first == "integer" or first == "number" or first == "tureen.parse.Signed" then return 1 end
   if first == "boolean" then return true end
   if first:find("%[%]$") then return tureen.array() end
   if first == "function" or first:find("^%(?fun%(") or CALLABLE[first] then return function() end end

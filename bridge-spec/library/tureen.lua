@@ -972,6 +972,8 @@ function oauth.getAppHomeUrl(success, failure) end
 ---@return integer? id  for tureen.cancel
 function oauth.logout(success, failure) end
 
+---@alias tureen.parse.Signed number
+
 --- A condition of a query.
 ---@class tureen.parse.Condition
 ---@field where table  as the server takes it
@@ -1031,13 +1033,13 @@ function parse.class(name, settings) end
 function parse.use(name) end
 
 --- Makes a date of seconds since 1970, or of ISO text.
----@param time number|string
+---@param time tureen.parse.Signed|string
 ---@return table
 function parse.date(time) end
 
 --- Makes a place on the earth, in degrees.
----@param latitude number
----@param longitude number
+---@param latitude tureen.parse.Signed
+---@param longitude tureen.parse.Signed
 ---@return table
 function parse.geoPoint(latitude, longitude) end
 

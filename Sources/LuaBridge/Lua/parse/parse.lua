@@ -51,8 +51,9 @@ end
 
 --- Makes a place on the earth, in degrees.
 function M.geoPoint(latitude, longitude)
-  if type(latitude) ~= "number" then arguments.wrong("geoPoint", 1, "latitude", "a number", latitude) end
-  if type(longitude) ~= "number" then arguments.wrong("geoPoint", 2, "longitude", "a number", longitude) end
+  local function is_number(value) return type(value) == "number" and value == value end
+  if not is_number(latitude) then arguments.wrong("geoPoint", 1, "latitude", "a number", latitude) end
+  if not is_number(longitude) then arguments.wrong("geoPoint", 2, "longitude", "a number", longitude) end
   return { __type = "GeoPoint", latitude = latitude, longitude = longitude }
 end
 

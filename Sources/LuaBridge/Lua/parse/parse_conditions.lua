@@ -102,6 +102,7 @@ end
 
 --- The objects that a relation of `parent` leads to; the query is of their class.
 function M.relatedTo(parent, key)
+  if type(parent) ~= "table" then arguments.wrong("relatedTo", 1, "parent", "an object of the server", parent) end
   if type(key) ~= "string" then arguments.wrong("relatedTo", 2, "key", "a string", key) end
   local owner = values.pointer_of(parent)
   if not owner then call.misuse("relatedTo: argument 1 'parent' must be an object of the server") end
@@ -124,8 +125,9 @@ end
 --- Points near another one, nearest first; `kilometers` is the greatest distance.
 function M.near(field, point, kilometers)
   check_field("near", field)
-  if call.given(kilometers) and type(kilometers) ~= "number" then
-    arguments.wrong("near", 3, "kilometers", "a number", kilometers)
+  if type(point) ~= "table" then arguments.wrong("near", 2, "point", "a geoPoint", point) end
+  if call.given(kilometers) and not (type(kilometers) == "number" and kilometers >= 0) then
+    arguments.wrong("near", 3, "kilometers", "a number, 0 or more", kilometers)
   end
   if type(point) ~= "table" or point.__type ~= "GeoPoint" then call.misuse "near: argument 2 'point' must be a geoPoint" end
   return condition { [field] = { ["$nearSphere"] = point, ["$maxDistanceInKilometers"] = kilometers } }
