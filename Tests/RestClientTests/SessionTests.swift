@@ -81,18 +81,18 @@ import Testing
   @Test func send_expiredSession_refreshesAndReplaysOnce() async throws {
     let server = try ScriptedServer(expired)
     server.enqueue(tokenAnswer(server, token: "token-2"), .json(#"{"id":"1"}"#, status: 201))
-    let stored = Mutex<[Session]>([])
+    let stored = RecordedSessions()
     let post = RestRequest(.POST, "/services/data/v66.0/sobjects/Account", body: Array(#"{"Name":"x"}"#.utf8))
     let response = try await withClient(
       server, session: session(server), credentials: refreshCredentials(server),
-      onSessionChange: { session in stored.withLock { $0.append(session) } }
+      onSessionChange: stored.note
     ) { try await $0.send(post) }
     #expect(response.status == 201)
     #expect(server.requests.map(\.path) == [post.path, "/services/oauth2/token", post.path])
     #expect(server.requests.map { $0.header("Authorization") } == ["Bearer token-1", nil, "Bearer token-2"])
     #expect(server.requests.last?.text == #"{"Name":"x"}"#)
-    #expect(stored.withLock { $0.map(\.accessToken) } == ["token-2"])
-    #expect(stored.withLock { $0.map(\.refreshToken) } == ["refresh-1"])
+    #expect(stored.changes == ["renewed token-2"])
+    #expect(stored.sessions.map(\.refreshToken) == ["refresh-1"])
   }
 
   @Test func send_rotatedRefreshToken_isUsedNextTime() async throws {
@@ -154,7 +154,10 @@ import Testing
       #expect(first.code == .notAuthenticated && first.body == body)
       #expect(first.message.contains(": expired access/refresh token; the refresh token is no longer good: sign in anew"))
       let second = try await failure { try await client.send(get) }
-      #expect(second == first)
+      #expect(second.code == .notAuthenticated && second.reason == "sessionEnded" && second.outcome == .notSent)
+      #expect(
+        second.message == first.message
+          + "; it is asked again when the credentials change, or by oauth.authenticate and `tureen login`")
     }
     #expect(server.requests.count == 2)
   }
@@ -242,14 +245,18 @@ import Testing
 
   @Test(arguments: [("refresh-1", "token=refresh-1"), (nil, "token=token-1")])
   func signOut_signedIn_revokesTheStrongestTokenAfterForgetting(refresh: String?, form: String) async throws {
-    let server = try ScriptedServer(.status(200))
-    let forgotten = Mutex<[Int]>([])
-    try await withClient(server, session: session(server, refresh: refresh)) { client in
-      #expect(await client.signOut { forgotten.withLock { $0.append(server.requests.count) } })
+    let store = MemorySessionStore(), keptThen = Mutex<[KeptSession?]>([])
+    let server = try ScriptedServer { _ in
+      keptThen.withLock { $0.append(store.load()) }
+      return .status(200)
+    }
+    store.save(KeptSession(session: session(server, refresh: refresh)))
+    try await withClient(server, store: store) { client in
+      #expect(await client.signOut())
       #expect(await client.knownSession() == nil)
       #expect(await client.signOut())
     }
-    #expect(forgotten.withLock { $0 } == [0])
+    #expect(keptThen.withLock { $0 } == [nil])
     let requests = server.requests
     #expect(requests.map(\.target) == ["/services/oauth2/revoke"])
     #expect(requests.first?.text == form && requests.first?.header("Authorization") == nil)
