@@ -12,8 +12,8 @@ public struct FileSessionStore: SessionStore {
   private let patienceMs: Int64
   private let logger: Logger
 
-  /// What the tasks inside of ``withLock(_:)`` write through.
-  @TaskLocal private static var held: TokenFile?
+  /// What the tasks inside of ``withLock(_:)`` write through, by path.
+  @TaskLocal private static var held: [String: TokenFile] = [:]
 
   public init(folder: String) { self.init(folder: folder, patienceMs: Tuning.sessionLockPatienceMs) }
 
@@ -40,15 +40,15 @@ public struct FileSessionStore: SessionStore {
   public func reserve() async throws { try await withFile { file in try file.reserve() } }
 
   public func withLock<T: Sendable>(_ body: @Sendable () async throws -> T) async throws -> T {
-    if Self.held?.path == path { return try await body() }
+    if Self.held[path] != nil { return try await body() }
     let file = try await TokenFile.locked(folder: folder, patienceMs: patienceMs)
     defer { file.release() }
-    return try await Self.$held.withValue(file) { try await body() }
+    return try await Self.$held.withValue(Self.held.merging([path: file]) { $1 }) { try await body() }
   }
 
   private func withFile(_ work: @escaping @Sendable (TokenFile) throws -> Void) async throws {
     try await withLock {
-      guard let file = Self.held else { return }
+      guard let file = Self.held[path] else { preconditionFailure("the lock is held") }
       try await Blocking.offPool { try work(file) }
     }
   }

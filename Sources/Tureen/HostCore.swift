@@ -81,7 +81,7 @@ final class HostCore: Sendable {
     connections = RestConnections(settings.connections(over: folder.connections), environment: environment)
     if settings.isOffline { connections.report(isOnline: false) }
     let connection = OrgConnection(
-      org: org, store: org.keepsSession ? FileSessionStore(folder: userDirectory) : nil, apiVersion: version,
+      org: org, store: org.sessionStore(settings, in: userDirectory), apiVersion: version,
       transport: transport, events: events, shownTokens: shownTokens, userAgent: userAgent)
     client = DeferredClient(apiVersion: version) { try connection.open() }
   }

@@ -17,6 +17,8 @@ struct OrgConnection: Sendable {
   /// - Throws: ``HostError`` for credentials that are missing or wrong.
   func open() throws -> any RestClient {
     let credentials = try org.credentials()
+    // A token that is given with each start needs no other place.
+    let store: (any SessionStore)? = if case .accessToken(_, _?) = credentials { nil } else { store }
     return SalesforceClient(
       store: store, credentials: credentials, apiVersion: apiVersion, transport: HTTPTransport(transport),
       isRestricted: shownTokens == .none, observer: SyncTrafficObserver(next: events), userAgent: userAgent,

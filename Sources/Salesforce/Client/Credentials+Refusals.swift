@@ -8,13 +8,6 @@ extension Credentials {
     self = .refreshToken(loginURL: session.loginURL, clientId: clientId, clientSecret: nil, refreshToken: token)
   }
 
-  /// False for an app whose users sign in with a browser, when nothing is left to renew the session with.
-  /// - Parameter latest: The refresh token that is kept.
-  func canRenew(latest: String?) -> Bool {
-    if case .refreshToken(_, _, _, let own) = self { return !(latest ?? own).isEmpty }
-    return true
-  }
-
   // MARK: Which credentials a refusal is of
 
   /// A salted digest of all that a login host judges, and of where it is sent.

@@ -100,6 +100,7 @@ public enum Credentials: Sendable, Equatable {
     case .clientCredentials: "clientCredentials"
     case .refreshToken: "refreshToken"
     case .jwtBearer: "jwt"
+    case .accessToken, .external: "token"
     }
   }
 

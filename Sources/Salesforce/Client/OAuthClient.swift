@@ -39,24 +39,20 @@ public struct OAuthClient: Sendable {
   ///   takes the one it has.
   /// - Throws: ``RestError`` `.notAuthenticated` with a reason and the server's words when it refuses the credentials;
   ///   `.httpStatus` and `.noResponse` when the same credentials may succeed later.
-<<<<<<< HEAD
   public func signIn(
     _ credentials: Credentials, previous: Session? = nil, refused: String? = nil
+  ) async throws(RestError) -> Session {
+    try await signIn(credentials, previous: previous, refused: refused, Attempts())
+  }
+
+  func signIn(
+    _ credentials: Credentials, previous: Session?, refused: String?, _ attempts: Attempts
   ) async throws(RestError) -> Session {
     switch credentials {
     case .accessToken(let url, let token): return try given(token, url, previous, refused: refused)
     case .external(let source): return try await source.session(refused: refused)
     default: break
     }
-=======
-  public func signIn(_ credentials: Credentials, previous: Session? = nil) async throws(RestError) -> Session {
-    try await signIn(credentials, previous: previous, Attempts())
-  }
-
-  func signIn(
-    _ credentials: Credentials, previous: Session?, _ attempts: Attempts
-  ) async throws(RestError) -> Session {
->>>>>>> a99db11 (sign-in: one renewal for all processes, and refusals that are kept)
     try checkDomain(credentials)
     var exchange = TokenExchange(sender: sender, credentials: credentials, instanceURL: previous?.instanceURL)
     exchange.sender.timeoutS = TokenExchange.timeoutS
@@ -64,11 +60,7 @@ public struct OAuthClient: Sendable {
     if attempts.isSingle { exchange.sender.policy = .never }
     if case .jwtBearer(let bearer) = credentials { return try await signIn(bearer, exchange, previous) }
     let latest = previous?.refreshToken
-<<<<<<< HEAD
     if case .refreshToken(_, _, _, nil) = credentials, latest == nil { throw Self.needsPerson(credentials.subject) }
-    let response = try await exchange.send { () throws(RestError) in credentials.form(latest: latest) }
-    return try Session(
-=======
     let answer = try await exchange.send { () throws(RestError) in credentials.form(latest: latest) }
     let response: RestResponse
     switch answer {
@@ -76,7 +68,6 @@ public struct OAuthClient: Sendable {
     case .session(let other): return other
     }
     let fresh = try Session(
->>>>>>> a99db11 (sign-in: one renewal for all processes, and refusals that are kept)
       tokenResponse: response, loginURL: credentials.loginURL, refreshToken: credentials.refreshToken(latest: latest))
     return fresh.completed(credentials, after: previous, now: sender.environment.now())
   }
@@ -101,7 +92,9 @@ public struct OAuthClient: Sendable {
     }
   }
 
-<<<<<<< HEAD
+  /// Seconds.
+  private static let revocationS = 10.0
+
   /// A given token is used unchecked: whether it is good is for the org to say.
   private func given(
     _ token: String?, _ instanceURL: String, _ previous: Session?, refused: String?
@@ -128,10 +121,6 @@ public struct OAuthClient: Sendable {
     error.reason = SignInReason.needsPerson.rawValue
     return error
   }
-=======
-  /// Seconds.
-  private static let revocationS = 10.0
->>>>>>> a99db11 (sign-in: one renewal for all processes, and refusals that are kept)
 
   /// The hosts that all orgs share know no client credentials: the secret would be sent for nothing.
   private func checkDomain(_ credentials: Credentials) throws(RestError) {

@@ -26,7 +26,7 @@ struct SessionRenewal: Sendable {
     try await store.withLock {
       var kept = try await store.load() ?? KeptSession()
       if isUnsaved { kept.session = old }
-      let credentials = credentials(for: kept)
+      let credentials = credentials ?? kept.session.flatMap { Credentials(renewing: $0) }
       let isSame = kept.refusal.map { credentials?.matches($0.key, latest: kept.session?.refreshToken) ?? false } ?? false
       switch RenewalStep(
         cause, kept: kept, replacing: old?.accessToken, isOfSameCredentials: isSame, now: environment.now())
@@ -37,15 +37,9 @@ struct SessionRenewal: Sendable {
       case .ask:
         guard let credentials else { throw RestError.cannotRenew(old) }
         try await store.reserve()
-        return try await ask(credentials, kept, cause, isOfSameCredentials: isSame)
+        return try await ask(credentials, kept, cause, replacing: old, isOfSameCredentials: isSame)
       }
     }
-  }
-
-  /// How to sign in; nil when only a person can.
-  private func credentials(for kept: KeptSession) -> Credentials? {
-    let found = credentials ?? kept.session.flatMap { Credentials(renewing: $0) }
-    return found.flatMap { $0.canRenew(latest: kept.session?.refreshToken) ? $0 : nil }
   }
 
   /// Removes what is kept.
@@ -66,7 +60,7 @@ struct SessionRenewal: Sendable {
   // MARK: Asking
 
   private func ask(
-    _ credentials: Credentials, _ known: KeptSession, _ cause: RenewalCause, isOfSameCredentials: Bool
+    _ credentials: Credentials, _ known: KeptSession, _ cause: RenewalCause, replacing old: Session?, isOfSameCredentials: Bool
   ) async throws -> Renewed {
     var kept = known
     if cause == .unreachable {
@@ -76,7 +70,10 @@ struct SessionRenewal: Sendable {
     }
     let fresh: Session
     do throws(RestError) {
-      fresh = try await signIn(credentials, known, cause, isOfSameCredentials)
+      var previous = known.session
+      // Since the stored refresh token was refused, another one was put into the credentials.
+      if known.refusal?.reason == SignInReason.sessionEnded.rawValue, !isOfSameCredentials { previous?.refreshToken = nil }
+      fresh = try await signIn(credentials, cause, previous: previous, refused: cause == .needed ? old?.accessToken : nil)
     } catch {
       await remember(error, credentials, kept, isOfSameCredentials)
       throw error
@@ -94,23 +91,14 @@ struct SessionRenewal: Sendable {
   }
 
   private func signIn(
-    _ credentials: Credentials, _ kept: KeptSession, _ cause: RenewalCause, _ isOfSameCredentials: Bool
+    _ credentials: Credentials, _ cause: RenewalCause, previous: Session?, refused: String?
   ) async throws(RestError) -> Session {
-    var previous = kept.session
-    // Since the stored refresh token was refused, another one was put into the credentials.
-    if kept.refusal?.reason == SignInReason.sessionEnded.rawValue, !isOfSameCredentials { previous?.refreshToken = nil }
-    let attempts = OAuthClient.Attempts(isSingle: cause == .unreachable) { [store, old = kept.session?.accessToken] in
+    let attempts = OAuthClient.Attempts(isSingle: cause == .unreachable) { [store, old = previous?.accessToken] in
       guard let other = try? await store.load()?.session, other.accessToken != old else { return nil }
       return other
     }
-    let secrets = TokenRedaction(credentials.secrets + [previous?.refreshToken, previous?.accessToken].compactMap { $0 })
-    let fresh: Session
-    do throws(RestError) {
-      fresh = try await oauth.signIn(credentials, previous: previous, attempts)
-    } catch {
-      throw secrets.cleaned(error)
-    }
-    try check(fresh, against: kept.session, credentials)
+    let fresh = try await oauth.signIn(credentials, previous: previous, refused: refused, attempts)
+    try check(fresh, against: previous, credentials)
     oauth.sender.logger.info("signed in", metadata: fresh.logged)
     return fresh
   }

@@ -67,8 +67,17 @@ struct TokenExchange {
     // Tried once: which answers pass is not for the rules of data requests to say.
     var once = sender
     once.policy = .never
-    return try await once.send(request, url: url, token: nil)
+    do throws(RestError) {
+      return try await once.send(request, url: url, token: nil)
+    } catch {
+      // A server may repeat what it got.
+      throw TokenRedaction(form.filter { Self.secretFields.contains($0.name) }.map(\.value)).cleaned(error)
+    }
   }
+
+  private static let secretFields: Set<String> = [
+    "client_secret", "password", "refresh_token", "assertion", "code", "code_verifier",
+  ]
 
   // MARK: Waiting
 
@@ -116,7 +125,7 @@ struct TokenExchange {
     let location = error.header("Location") ?? ""
     let target = location.hasPrefix("/") ? from.origin + location : location
     let path = Self.path(of: target)
-    guard isFirst, let to = WebAddress(target), path == Self.path(of: url), mayFollow(from, to) else {
+    guard isFirst, let to = WebAddress(target), path == Self.path(of: url), Self.mayFollow(from, to, instanceURL) else {
       throw refusal(
         error.recoded(.httpStatus, "it sends the sign-in on to '\(WebAddress(target)?.host ?? "an address that is not valid")'"),
         .wrongHost, wasLost: false)
@@ -124,7 +133,8 @@ struct TokenExchange {
     return target
   }
 
-  private func mayFollow(_ from: WebAddress, _ to: WebAddress) -> Bool {
+  /// Whether a login host may send on what has secrets in it.
+  static func mayFollow(_ from: WebAddress, _ to: WebAddress, _ instanceURL: String?) -> Bool {
     if from.isLoopback, to.isLoopback { return !from.isEncrypted || to.isEncrypted }
     guard to.isEncrypted else { return false }
     if let instance = instanceURL.flatMap({ WebAddress($0) }), instance == to { return true }
