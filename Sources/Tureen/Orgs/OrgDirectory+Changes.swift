@@ -57,23 +57,21 @@ extension OrgDirectory {
     try lock.commit(change)
   }
 
-  /// Ends what is kept of a user's sign-in, and leaves nobody current in the org when it was the current one. The session itself
-  /// is for its store to erase.
+  /// Ends what is kept of a user's sign-in: `session.json`, and what the logout names besides. The org has no current user when it
+  /// was this one.
   ///
-  /// - Parameters:
-  ///   - forget: Removes the credentials of the user, too.
-  ///   - deletesStores: Removes the user's stores, too.
   /// - Throws: ``StoreError`` `.storeInUse`: nothing is changed then.
-  func endUser(_ user: OrgUser, of folder: String, forget: Bool, deletesStores: Bool) throws {
+  func endUser(_ user: OrgUser, of folder: String, _ logout: HomeAccounts.Logout) throws {
     let lock = try HomeLock(home: home)
     guard var entry = try scan().entries.first(where: { $0.folder == folder }) else { return }
     let path = "orgs/\(folder)/\(user.folder)"
     var change = HomeChange(), stores: [FolderLock] = []
-    if deletesStores {
+    change.remove("\(path)/session.json")
+    if logout.deletesStores {
       stores = try lockStores(under: "\(home)/\(path)", "delete it")
       change.remove("\(path)/stores")
     }
-    if forget { change.remove("\(path)/credentials.json") }
+    if logout.forget { change.remove("\(path)/credentials.json") }
     if entry.user.map({ entry.user(named: $0)?.folder == user.folder }) ?? false {
       entry.user = nil
       change.write(entry.json, to: "orgs/\(folder)/org.json")
