@@ -255,3 +255,22 @@ extension String {
     return count
   }
 }
+
+extension UploadWireTests {
+  /// Without its access list an object that only some may read would be made, or made anew, for everyone.
+  @Test func accessList_goesWithACreate_alsoWithOneAnew() async throws {
+    try await ParseBench.with { bench async throws in
+      let access: JSONValue = ["u1": ["read": true, "write": true], "*": ["read": true, "write": true]]
+      try bench.make(["objectId": "local_1", "title": "a", "ACL": access])
+      #expect(try await bench.up("Book", Self.lists).counts.succeeded == 1)
+      let id = try #require(try await bench.objects("Book").first?["objectId"]?.stringValue)
+      #expect(try await bench.object("Book", id)["ACL"] == access)
+      try await bench.down()
+      try bench.edit(id, ["title": "b"])
+      try await bench.call(.DELETE, "/classes/Book/\(id)")
+      try await bench.up("Book", Self.lists, mode: "OVERWRITE", name: "over")
+      let anew = try #require(try await bench.objects("Book").first)
+      #expect(anew["ACL"] == access && anew["title"] == "b" && anew["objectId"]?.stringValue != id)
+    }
+  }
+}
