@@ -74,8 +74,9 @@ enum RefusalDetails {
     var fields = JSONObject()
     for error in errors {
       let pointer = error["source"]?["pointer"]?.stringValue.map { String($0.split(separator: "/").last ?? "") }
-      guard let name = error["field"]?.stringValue ?? pointer ?? error["name"]?.stringValue ?? error["param"]?.stringValue
-        ?? error["target"]?.stringValue,
+      guard
+        let name = error["field"]?.stringValue ?? pointer ?? error["name"]?.stringValue ?? error["param"]?.stringValue
+          ?? error["target"]?.stringValue,
         !name.isEmpty
       else { continue }
       let words = ["message", "detail", "description", "title", "code"].lazy.compactMap { error[$0]?.stringValue }.first

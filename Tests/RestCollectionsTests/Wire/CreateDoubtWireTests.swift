@@ -8,7 +8,9 @@ import Testing
 /// Creates in doubt, and what the server says when it is asked about them: only its own word decides.
 struct CreateDoubtWireTests {
   private static let lookup: JSONObject = [
-    "create": ["url": "/items", "fields": ["name"], "lookup": ["url": "/search", "params": ["q": "{name}"], "itemsPath": "items"]]
+    "create": [
+      "url": "/items", "fields": ["name"], "lookup": ["url": "/search", "params": ["q": "{name}"], "itemsPath": "items"],
+    ]
   ]
 
   /// The server makes the first record and cuts the connection; a search finds what `search` says.

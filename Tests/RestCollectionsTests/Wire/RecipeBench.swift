@@ -25,7 +25,8 @@ final class RecipeBench: Sendable {
   /// Answers by `METHOD /path?query`, by `METHOD /path`, or `METHOD`.
   private final class Script: Sendable { let answers = Mutex<[String: ScriptedAnswer]>([:]) }
 
-  static let folder = URL(fileURLWithPath: #filePath).deletingLastPathComponent().appendingPathComponent("../../../scripts/connections")
+  static let folder = URL(fileURLWithPath: #filePath).deletingLastPathComponent().appendingPathComponent(
+    "../../../scripts/connections")
 
   static func file(_ name: String) throws -> JSONObject {
     let data = try Data(contentsOf: folder.appendingPathComponent(name + ".json"))
@@ -146,7 +147,8 @@ final class RecipeBench: Sendable {
   // MARK: Rows
 
   func rows() throws -> [JSONObject] {
-    let found = try JSONValue(parsing: connected.store.rows("SELECT {recipe:_soup} FROM {recipe}", pageSize: 1000)).arrayValue ?? []
+    let found =
+      try JSONValue(parsing: connected.store.rows("SELECT {recipe:_soup} FROM {recipe}", pageSize: 1000)).arrayValue ?? []
     return found.compactMap { $0.arrayValue?.first?.objectValue }
   }
 

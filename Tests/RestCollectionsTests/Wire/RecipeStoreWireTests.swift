@@ -45,7 +45,8 @@ struct RecipeStoreWireTests {
       let writes = bench.requests()
       #expect(writes.map(\.method) == ["PUT", "PATCH"], "\(up.error)")
       let made = String(writes[0].path.dropFirst(records.count + 1))
-      #expect(made.count == 36 && writes[0].header("If-None-Match") == "*" && writes[0].text == #"{"data":{"title":"new","text":"t"}}"#)
+      #expect(
+        made.count == 36 && writes[0].header("If-None-Match") == "*" && writes[0].text == #"{"data":{"title":"new","text":"t"}}"#)
       #expect(writes[1].header("If-Match") == "\"1001\"" && writes[1].text == #"{"data":{"title":"ours"}}"#)
       #expect(try bench.row("n-1")["last_modified"] == 1005)
 
@@ -61,7 +62,8 @@ struct RecipeStoreWireTests {
       #expect(try bench.conflicts().first?.server?["title"] == "theirs")
       _ = bench.requests()
       bench.answer([
-        "DELETE \(records)/n-1": .json(#"{"data":{"id":"n-1","last_modified":1008,"deleted":true}}"#), "PATCH \(records)/n-1": nil,
+        "DELETE \(records)/n-1": .json(#"{"data":{"id":"n-1","last_modified":1008,"deleted":true}}"#),
+        "PATCH \(records)/n-1": nil,
       ])
       try bench.delete("n-1")
       #expect(try await bench.up("OVERWRITE").counts.succeeded == 1)
@@ -158,7 +160,8 @@ struct RecipeStoreWireTests {
 
   private static func list(_ pages: [JSONValue], next: String?) -> ScriptedAnswer {
     let list: JSONObject = [
-      "object": "list", "results": .array(pages), "next_cursor": next.map { .string($0) } ?? .null, "has_more": .bool(next != nil),
+      "object": "list", "results": .array(pages), "next_cursor": next.map { .string($0) } ?? .null,
+      "has_more": .bool(next != nil),
       "type": "page_or_database", "page_or_database": [:],
     ]
     return .json(JSONValue.object(list).text)
@@ -166,12 +169,15 @@ struct RecipeStoreWireTests {
 
   @Test func notion_pages_bothWays() async throws {
     try await RecipeBench.with("notion") { bench async throws in
-      let query = "POST /v1/databases/d1/query", sorts = #""page_size":100,"sorts":[{"timestamp":"last_edited_time","direction":"ascending"}]"#
+      let query = "POST /v1/databases/d1/query",
+        sorts = #""page_size":100,"sorts":[{"timestamp":"last_edited_time","direction":"ascending"}]"#
       bench.answer([query: Self.list([Self.page("p1", "a", minute: 1), Self.page("p2", "b", minute: 2)], next: nil)])
       #expect(try await bench.down().status == .done)
       let requests = bench.requests()
       #expect(requests.map(\.text) == ["{\(sorts)}"])
-      #expect(requests[0].header("Notion-Version") == "2022-06-28" && requests[0].header("Authorization") == "Bearer secret of NOTION_TOKEN")
+      #expect(
+        requests[0].header("Notion-Version") == "2022-06-28"
+          && requests[0].header("Authorization") == "Bearer secret of NOTION_TOKEN")
       bench.answer([query: Self.list([Self.page("p2", "c", minute: 3)], next: nil)])
       #expect(try await bench.down().status == .done)
       #expect(
@@ -185,7 +191,8 @@ struct RecipeStoreWireTests {
       try bench.make(["properties": title])
       try bench.delete("p2")
       bench.answer([
-        "GET /v1/pages/p1": .json(Self.page("p1", "a", minute: 1).text), "GET /v1/pages/p2": .json(Self.page("p2", "c", minute: 3).text),
+        "GET /v1/pages/p1": .json(Self.page("p1", "a", minute: 1).text),
+        "GET /v1/pages/p2": .json(Self.page("p2", "c", minute: 3).text),
         "PATCH /v1/pages/p1": .json(Self.page("p1", "ours", minute: 5).text),
         "PATCH /v1/pages/p2": .json(Self.page("p2", "c", minute: 5, inTrash: true).text),
         "POST /v1/pages": .json(Self.page("p3", "ours", minute: 5).text),
@@ -212,7 +219,8 @@ struct RecipeStoreWireTests {
       bench.answer([
         "GET /v1/pages/p1": .json(Self.page("p1", "ours", minute: 5).text),
         "PATCH /v1/pages/p1": .json(
-          #"{"object":"error","status":400,"code":"validation_error","message":"body failed validation","request_id":"r"}"#, status: 400),
+          #"{"object":"error","status":400,"code":"validation_error","message":"body failed validation","request_id":"r"}"#,
+          status: 400),
       ])
       #expect(try await bench.up().counts.failed == 1)
       #expect(try bench.error("p1")["code"] == "validation_error" && bench.error("p1")["message"] == "body failed validation")
@@ -235,11 +243,13 @@ struct RecipeStoreWireTests {
       func page(_ users: [JSONValue], _ link: String, _ url: String) -> ScriptedAnswer {
         .json(
           JSONValue.object([
-            "@odata.context": "https://graph.microsoft.com/v1.0/$metadata#users(displayName,mail)", "@odata.\(link)": .string(bench.url + url),
+            "@odata.context": "https://graph.microsoft.com/v1.0/$metadata#users(displayName,mail)",
+            "@odata.\(link)": .string(bench.url + url),
             "value": .array(users),
           ]).text)
       }
-      let first = "/v1.0/users/delta?%24select=displayName%2Cmail", next = "/v1.0/users/delta?$skiptoken=s1", delta = "/v1.0/users/delta?$deltatoken=d1"
+      let first = "/v1.0/users/delta?%24select=displayName%2Cmail", next = "/v1.0/users/delta?$skiptoken=s1",
+        delta = "/v1.0/users/delta?$deltatoken=d1"
       bench.answer([
         "POST /TENANT/oauth2/v2.0/token": .json(#"{"token_type":"Bearer","expires_in":3599,"access_token":"eyJ0"}"#),
         "GET \(first)": page([["id": "u1", "displayName": "Ada", "mail": "ada@example.com"]], "nextLink", next),
@@ -249,12 +259,15 @@ struct RecipeStoreWireTests {
       #expect(down.status == .done, "\(down.error)")
       let requests = bench.requests()
       #expect(requests.map { "\($0.method) \($0.target)" } == ["POST /TENANT/oauth2/v2.0/token", "GET \(first)", "GET \(next)"])
-      #expect(requests[0].text.contains("scope=https%3A%2F%2Fgraph.microsoft.com%2F.default") && requests[0].text.contains("client_secret="))
+      #expect(
+        requests[0].text.contains("scope=https%3A%2F%2Fgraph.microsoft.com%2F.default")
+          && requests[0].text.contains("client_secret="))
       #expect(requests[1].header("Authorization") == "Bearer eyJ0")
 
       bench.answer([
         "GET \(delta)": page(
-          [["id": "u1", "displayName": "Ada L."], ["id": "u2", "@removed": ["reason": "changed"]]], "deltaLink", "/v1.0/users/delta?$deltatoken=d2")
+          [["id": "u1", "displayName": "Ada L."], ["id": "u2", "@removed": ["reason": "changed"]]], "deltaLink",
+          "/v1.0/users/delta?$deltatoken=d2")
       ])
       #expect(try await bench.down().status == .done && bench.sent() == ["GET \(delta)"])
       #expect(try bench.ids() == ["u1"])
@@ -287,14 +300,18 @@ struct RecipeStoreWireTests {
       func page(_ ids: [String]) -> ScriptedAnswer {
         .json(
           JSONValue.object([
-            "value": .array(ids.map { ["id": .string($0), "displayName": .string($0)] }), "@odata.deltaLink": .string(bench.url + delta),
+            "value": .array(ids.map { ["id": .string($0), "displayName": .string($0)] }),
+            "@odata.deltaLink": .string(bench.url + delta),
           ]).text)
       }
-      bench.answer(["POST": .json(#"{"token_type":"Bearer","expires_in":3599,"access_token":"t"}"#), first: page(["u1", "u2", "u3"])])
+      bench.answer([
+        "POST": .json(#"{"token_type":"Bearer","expires_in":3599,"access_token":"t"}"#), first: page(["u1", "u2", "u3"]),
+      ])
       #expect(try await bench.down().status == .done)
       bench.answer([
         first: page(["u1", "u3"]),
-        "GET \(delta)": .json(#"{"error":{"code":"syncStateNotFound","message":"The sync state generation is not found"}}"#, status: 410),
+        "GET \(delta)": .json(
+          #"{"error":{"code":"syncStateNotFound","message":"The sync state generation is not found"}}"#, status: 410),
       ])
       #expect(try await bench.down().status == .done)
       #expect(try bench.ids() == ["u1", "u3"])
@@ -305,7 +322,8 @@ struct RecipeStoreWireTests {
 
   private static func customer(_ id: String, _ name: String, _ metadata: JSONObject = [:]) -> JSONValue {
     [
-      "id": .string(id), "object": "customer", "address": nil, "balance": 0, "created": 1_680_893_993, "email": "jenny@example.com",
+      "id": .string(id), "object": "customer", "address": nil, "balance": 0, "created": 1_680_893_993,
+      "email": "jenny@example.com",
       "livemode": false, "metadata": .object(metadata), "name": .string(name), "phone": nil, "preferred_locales": [],
     ]
   }
@@ -344,7 +362,8 @@ struct RecipeStoreWireTests {
       #expect(
         writes.map { "\($0.method) \($0.target) \($0.text)" } == [
           "POST /v1/customers name=new&email=new%40example.com",
-          "POST /v1/customers/cus_2 name=ours%20%26%20co&metadata%5Bk%5D=w&metadata%5Border%20id%5D=6735", "DELETE /v1/customers/cus_3 ",
+          "POST /v1/customers/cus_2 name=ours%20%26%20co&metadata%5Bk%5D=w&metadata%5Border%20id%5D=6735",
+          "DELETE /v1/customers/cus_3 ",
         ] || writes[1].text == "name=ours+%26+co&metadata%5Bk%5D=w&metadata%5Border+id%5D=6735", "\(writes.map(\.text))")
       #expect(writes[0].header("Idempotency-Key")?.count == 36 && writes[1].header("Idempotency-Key") == nil)
       #expect(writes[0].header("Content-Type") == "application/x-www-form-urlencoded")

@@ -36,12 +36,15 @@ struct RecipeWireTests {
 
   // MARK: GitHub
 
-  private static func issue(_ number: Int, _ title: String, _ labels: [String] = [], day: Int, more: JSONObject = [:]) -> JSONValue {
+  private static func issue(_ number: Int, _ title: String, _ labels: [String] = [], day: Int, more: JSONObject = [:])
+    -> JSONValue
+  {
     let issue: JSONObject = [
       "url": .string("https://api.github.com/repos/acme/widgets/issues/\(number)"), "id": .integer(Int64(1000 + number)),
       "node_id": "MDU6SXNzdWUx", "number": .integer(Int64(number)), "title": .string(title), "body": "text",
       "user": ["login": "ada", "id": 1, "type": "User"],
-      "labels": .array(labels.map { ["id": 208_045_946, "name": .string($0), "color": "f29513", "default": true] }), "state": "open",
+      "labels": .array(labels.map { ["id": 208_045_946, "name": .string($0), "color": "f29513", "default": true] }),
+      "state": "open",
       "assignee": nil, "comments": 0, "created_at": "2026-01-01T00:00:00Z", "updated_at": .string("2026-01-0\(day)T00:00:00Z"),
     ]
     return .object(issue.replacing(with: more))
@@ -57,14 +60,16 @@ struct RecipeWireTests {
           headers: [("Link", "<\(bench.url)\(second)>; rel=\"next\", <\(bench.url)\(second)>; rel=\"last\"")]),
         "GET \(second)": .json(
           JSONValue.array([
-            Self.issue(6, "b", day: 3), Self.issue(7, "pull", day: 4, more: ["pull_request": ["url": "https://api.github.com/p/7"]]),
+            Self.issue(6, "b", day: 3),
+            Self.issue(7, "pull", day: 4, more: ["pull_request": ["url": "https://api.github.com/p/7"]]),
           ]).text),
       ])
       #expect(try await bench.down().status == .done)
       let requests = bench.requests()
       #expect(requests.map(\.target) == [first, second])
       for request in requests {
-        #expect(request.header("Authorization") == "Bearer secret of GITHUB_TOKEN" && request.header("User-Agent") == "tureen/test")
+        #expect(
+          request.header("Authorization") == "Bearer secret of GITHUB_TOKEN" && request.header("User-Agent") == "tureen/test")
         #expect(request.header("Accept") == "application/vnd.github+json")
         #expect(request.header("X-GitHub-Api-Version") == "2022-11-28")
       }
@@ -102,7 +107,8 @@ struct RecipeWireTests {
           status: 422),
       ])
       #expect(try await bench.up().counts.failed == 1)
-      #expect(try bench.error("1006")["message"] == "Validation Failed" && bench.error("1006")["fields"] == ["title": "missing_field"])
+      #expect(
+        try bench.error("1006")["message"] == "Validation Failed" && bench.error("1006")["fields"] == ["title": "missing_field"])
       try bench.edit("1006", ["title": "ours"])
       bench.answer(["GET /repos/acme/widgets/issues/6": .json(Self.issue(6, "theirs", day: 7).text)])
       #expect(try await bench.up().counts.conflicting == 1)
@@ -174,7 +180,8 @@ struct RecipeWireTests {
 
   private static func gitlabIssue(_ iid: Int, _ title: String, day: Int) -> JSONValue {
     [
-      "id": .integer(Int64(7600 + iid)), "iid": .integer(Int64(iid)), "project_id": 4, "title": .string(title), "description": "text",
+      "id": .integer(Int64(7600 + iid)), "iid": .integer(Int64(iid)), "project_id": 4, "title": .string(title),
+      "description": "text",
       "state": "opened", "labels": ["foo", "bar"], "author": ["id": 18, "username": "eileen.lowe"], "milestone": nil,
       "created_at": "2026-01-01T15:31:51.081Z", "updated_at": .string("2026-01-0\(day)T15:31:51.081Z"), "due_date": nil,
       "web_url": .string("https://gitlab.com/acme/widgets/issues/\(iid)"),
@@ -205,7 +212,8 @@ struct RecipeWireTests {
       try bench.delete("7602")
       try bench.make(["title": "new", "description": "text"])
       bench.answer([
-        "GET \(issues)/1": .json(Self.gitlabIssue(1, "a", day: 1).text), "GET \(issues)/2": .json(Self.gitlabIssue(2, "b", day: 2).text),
+        "GET \(issues)/1": .json(Self.gitlabIssue(1, "a", day: 1).text),
+        "GET \(issues)/2": .json(Self.gitlabIssue(2, "b", day: 2).text),
         "PUT \(issues)/1": .json(Self.gitlabIssue(1, "ours", day: 4).text), "DELETE \(issues)/2": .status(204),
         "POST \(issues)": .json(Self.gitlabIssue(4, "new", day: 4).text, status: 201),
       ])
@@ -237,7 +245,9 @@ struct RecipeWireTests {
   }
 
   private static func books(_ items: [JSONValue], count: Int, next: String?) -> ScriptedAnswer {
-    let page: JSONObject = ["count": .integer(Int64(count)), "next": next.map { .string($0) } ?? .null, "previous": nil, "results": .array(items)]
+    let page: JSONObject = [
+      "count": .integer(Int64(count)), "next": next.map { .string($0) } ?? .null, "previous": nil, "results": .array(items),
+    ]
     return .json(JSONValue.object(page).text)
   }
 
@@ -246,7 +256,8 @@ struct RecipeWireTests {
       // Behind a proxy the server knows itself by another name.
       bench.answer([
         "GET /api/books/?ordering=id": Self.books(
-          [Self.book(1, "a", day: 1), Self.book(2, "b", day: 1)], count: 3, next: "http://django:8000/api/books/?ordering=id&page=2"),
+          [Self.book(1, "a", day: 1), Self.book(2, "b", day: 1)], count: 3,
+          next: "http://django:8000/api/books/?ordering=id&page=2"),
         "GET /api/books/?ordering=id&page=2": Self.books([Self.book(3, "c", day: 1)], count: 3, next: nil),
       ])
       let down = try await bench.down()

@@ -127,7 +127,8 @@ struct UploadAnswerWireTests {
       }
       #expect(try await bench.up().counts.failed == 1)
       let error = try bench.lastError(bench.entry(1))
-      #expect(error["status"] == 423 && error["code"] == "locked" && error["message"]?.stringValue?.contains("ada edits it") == true)
+      #expect(
+        error["status"] == 423 && error["code"] == "locked" && error["message"]?.stringValue?.contains("ada edits it") == true)
       bench.server.with { $0.onRecord = nil }
       #expect(try await bench.upAgain().counts.succeeded == 1)
     }
@@ -149,7 +150,8 @@ struct UploadAnswerWireTests {
       try await bench.down(CollectionBench.upTarget(up))
       try bench.edit(1, ["name": "mine"])
       let state = try await bench.up(up, mode: mode)
-      #expect(state.status == .done && state.counts.succeeded == 1 && state.counts.conflicting == 0, "\(state.error) \(state.counts)")
+      #expect(
+        state.status == .done && state.counts.succeeded == 1 && state.counts.conflicting == 0, "\(state.error) \(state.counts)")
       #expect(bench.server.row("1")?["name"] == "mine" && bench.server.row("1")?["full_name"] == "acme/r1")
       #expect(try bench.entry(1)?["__local__"] == false)
       #expect(try bench.manager.conflicts(inSoup: CollectionBench.soup).isEmpty)

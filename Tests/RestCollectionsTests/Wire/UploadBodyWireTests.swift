@@ -77,7 +77,9 @@ struct UploadBodyWireTests {
       let sent = try #require(bench.server.requests.last { $0.method == "PUT" })
       let json = try #require(try JSONValue(parsing: sent.body).objectValue)
       #expect(json["line"] == nil && json["topic"] == nil, "\(json.text)")
-      #expect(json["name"] == "mine" && json["note"] == "added here" && json["description"] == "GIVEN" && json["full_name"] == "acme/r1")
+      #expect(
+        json["name"] == "mine" && json["note"] == "added here" && json["description"] == "GIVEN" && json["full_name"] == "acme/r1"
+      )
     }
   }
 

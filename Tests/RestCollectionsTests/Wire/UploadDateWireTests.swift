@@ -26,7 +26,8 @@ struct UploadDateWireTests {
     Form(format: "epochMs", old: 1_699_913_660_000, new: 1_700_000_060_000, header: "Mon, 13 Nov 2023 22:14:20 GMT"),
     Form(format: "integer", old: 41, new: 42, header: nil),
     Form(
-      format: "dd.MM.yyyy HH:mm:ss", old: "13.11.2023 22:14:20", new: "14.11.2023 22:14:20", header: "Mon, 13 Nov 2023 22:14:20 GMT"),
+      format: "dd.MM.yyyy HH:mm:ss", old: "13.11.2023 22:14:20", new: "14.11.2023 22:14:20",
+      header: "Mon, 13 Nov 2023 22:14:20 GMT"),
   ]
 
   /// A copy that was read before a sync down brought another version, and saved after it: what it was made from is not known, and
@@ -80,7 +81,8 @@ struct UploadDateWireTests {
 
   @Test(arguments: forms) func ifUnmodifiedSince_dateOfAnyFormat_isSentAsHTTPHasIt(form: Form) async throws {
     try await CollectionBench.with(rows: 1) { bench async throws in
-      let up: JSONObject = ["precondition": "ifUnmodifiedSince", "read": nil], members: JSONObject = ["dateFormat": .string(form.format)]
+      let up: JSONObject = ["precondition": "ifUnmodifiedSince", "read": nil],
+        members: JSONObject = ["dateFormat": .string(form.format)]
       guard let expected = form.header else {
         #expect(throws: RestTargetError.self) { try RestTarget(CollectionBench.upTarget(up, members)) }
         return
@@ -121,7 +123,9 @@ struct UploadDateWireTests {
 
     static func row(_ id: String, _ version: Int64, _ name: String, _ text: String = "t") -> JSONObject {
       [
-        "sys": ["id": .string(id), "version": .integer(version), "updatedAt": .string(Repository.date(Repository.start + Int(version)))],
+        "sys": [
+          "id": .string(id), "version": .integer(version), "updatedAt": .string(Repository.date(Repository.start + Int(version))),
+        ],
         "fields": ["name": .string(name), "text": .string(text)],
       ]
     }
@@ -172,7 +176,9 @@ struct UploadDateWireTests {
 
   private static func id(_ row: JSONObject) -> String { row["sys"]?["id"]?.stringValue ?? "" }
 
-  private static func save(_ bench: CollectionBench, _ id: String, _ fields: JSONObject, _ mark: String = "__locally_updated__") throws {
+  private static func save(_ bench: CollectionBench, _ id: String, _ fields: JSONObject, _ mark: String = "__locally_updated__")
+    throws
+  {
     var row = try rows(bench).first { Self.id($0) == id } ?? ["sys": ["id": .string(id)]]
     row["fields"] = .object((row["fields"]?.objectValue ?? [:]).replacing(with: fields))
     row["__local__"] = true
@@ -181,7 +187,8 @@ struct UploadDateWireTests {
   }
 
   private static func up(_ bench: CollectionBench, _ mode: String = "LEAVE_IF_CHANGED") async throws -> SyncState {
-    try await bench.manager.syncUp(target: Entries.target, options: ["mergeMode": .string(mode)], soupName: "entries", syncName: nil)
+    try await bench.manager.syncUp(
+      target: Entries.target, options: ["mergeMode": .string(mode)], soupName: "entries", syncName: nil)
   }
 
   @Test func nestedIdDateAndTag_editsCreatesAndDeletesGoUp() async throws {
@@ -190,7 +197,8 @@ struct UploadDateWireTests {
       try Self.save(bench, "b", [:], "__locally_deleted__")
       try Self.save(bench, "local_1", ["name": "new", "text": "x"], "__locally_created__")
       let state = try await Self.up(bench)
-      #expect(state.status == .done && state.counts.succeeded == 3, "\(state.error) \(state.counts) \(bench.server.recordRequests)")
+      #expect(
+        state.status == .done && state.counts.succeeded == 3, "\(state.error) \(state.counts) \(bench.server.recordRequests)")
       let there = bench.server.with { $0.rows }.sorted { Self.id($0) < Self.id($1) }
       #expect(try Self.rows(bench).map { $0.filtered { !$0.key.hasPrefix("_") } } == there)
       #expect(there.count == 3 && there.contains { $0["fields"] == ["name": "new", "text": "x"] })

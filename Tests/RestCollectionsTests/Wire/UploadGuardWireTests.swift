@@ -75,7 +75,8 @@ struct UploadGuardWireTests {
         try bench.edit(1, ["name": "mine"])
         if isChanged { bench.server.with { $0.change(1, ["name": "theirs", "updated_at": "2030-01-01T00:00:00Z"]) } }
         let state = try await bench.up(up)
-        #expect(state.counts.succeeded == (isChanged ? 0 : 1) && state.counts.conflicting == (isChanged ? 1 : 0), "\(state.counts)")
+        #expect(
+          state.counts.succeeded == (isChanged ? 0 : 1) && state.counts.conflicting == (isChanged ? 1 : 0), "\(state.counts)")
         #expect(bench.server.row("1")?["name"] == (isChanged ? "theirs" : "mine"))
         #expect(bench.server.requests.contains { $0.method == "GET" && $0.path == "/items/1" })
       }
