@@ -9,19 +9,29 @@ public enum Credentials: Sendable, Equatable {
 
   case jwtBearer(JWTBearer)
 
+  /// A token that another program got. Nothing renews it: once the org refuses it the session has expired.
+  case accessToken(instanceURL: String, accessToken: String)
+  /// A program that owns the session: the sf CLI, a command that prints a token, the program around the host.
+  case external(ExternalToken)
+
   /// The kind of a sign-in.
   public enum Grant: String, Sendable {
     case password
     case clientCredentials = "client_credentials"
     case refreshToken = "refresh_token"
     case jwtBearer = "jwt_bearer"
+    case accessToken = "access_token"
+    case external
   }
 
+  /// Where tokens come from; empty for an external source, whose sessions say it.
   public var loginURL: String {
     switch self {
     case .password(let url, _, _, _, _), .clientCredentials(let url, _, _), .refreshToken(let url, _, _, _):
       WebAddress.withoutTrailingSlashes(url)
     case .jwtBearer(let bearer): WebAddress.withoutTrailingSlashes(bearer.loginURL)
+    case .accessToken(let url, _): WebAddress.withoutTrailingSlashes(url)
+    case .external: ""
     }
   }
 
@@ -42,8 +52,8 @@ public enum Credentials: Sendable, Equatable {
       return [
         ("grant_type", "refresh_token"), ("client_id", clientId), ("refresh_token", latest ?? refreshToken),
       ] + secret
-    // An assertion is signed for each try.
-    case .jwtBearer: return []
+    // An assertion is signed for each try; given tokens are asked for nowhere.
+    case .jwtBearer, .accessToken, .external: return []
     }
   }
 
@@ -77,22 +87,32 @@ public enum Credentials: Sendable, Equatable {
         + "multi-factor sign-in and a password flow that is switched off are refused with the same words"
     case .jwtBearer: "check that the app has the certificate of this private key, and that clientId is its consumer key"
     case .clientCredentials, .refreshToken: "check the client id and the client secret"
+    case .accessToken: "give a new access token"
+    case .external(let source): "look at \(source.name)"
     }
   }
 
   /// Who signs in, for messages.
-  var subject: String { username.map { "the sign-in of \($0)" } ?? "the sign-in of client \(clientId)" }
+  var subject: String {
+    switch self {
+    case .accessToken: "the given access token"
+    case .external(let source): "the token of \(source.name)"
+    default: username.map { "the sign-in of \($0)" } ?? "the sign-in of client \(clientId)"
+    }
+  }
 
   /// What must not be shown.
   var secrets: [String] {
-    form().filter { ["client_secret", "password", "refresh_token"].contains($0.name) }.map(\.value)
+    if case .accessToken(_, let token) = self { return [token] }
+    return form().filter { ["client_secret", "password", "refresh_token"].contains($0.name) }.map(\.value)
   }
 
-  /// Which app signs in.
+  /// Which app signs in; empty where another program signed in.
   public var clientId: String {
     switch self {
     case .password(_, let id, _, _, _), .clientCredentials(_, let id, _), .refreshToken(_, let id, _, _): id
     case .jwtBearer(let bearer): bearer.clientId
+    case .accessToken, .external: ""
     }
   }
 
@@ -101,7 +121,7 @@ public enum Credentials: Sendable, Equatable {
     switch self {
     case .password(_, _, _, let name, _): name
     case .jwtBearer(let bearer): bearer.username
-    case .clientCredentials, .refreshToken: nil
+    case .clientCredentials, .refreshToken, .accessToken, .external: nil
     }
   }
 
@@ -116,12 +136,17 @@ public enum Credentials: Sendable, Equatable {
     case .clientCredentials: .clientCredentials
     case .refreshToken: .refreshToken
     case .jwtBearer: .jwtBearer
+    case .accessToken: .accessToken
+    case .external: .external
     }
   }
 }
 
 extension Credentials: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
-  public var description: String { "Credentials(\(grant.rawValue), \(loginURL))" }
+  public var description: String {
+    if case .external(let source) = self { return "Credentials(\(source.name))" }
+    return "Credentials(\(grant.rawValue), \(loginURL))"
+  }
   public var debugDescription: String { description }
   public var customMirror: Mirror { Mirror(self, children: ["grant": grant.rawValue, "loginURL": loginURL]) }
 }

@@ -22,9 +22,18 @@ public struct OAuthClient: Sendable {
   ///
   /// - Parameter previous: The session that the new one replaces. Its refresh token is used in place of the credentials' own,
   ///   because only the newest is good where tokens rotate; so is the audience that worked.
+  /// - Parameter refused: The access token that the org has refused: a source outside of here is asked for another one. Nil
+  ///   takes the one it has.
   /// - Throws: ``RestError`` `.notAuthenticated` with a reason and the server's words when it refuses the credentials;
   ///   `.httpStatus` and `.noResponse` when the same credentials may succeed later.
-  public func signIn(_ credentials: Credentials, previous: Session? = nil) async throws(RestError) -> Session {
+  public func signIn(
+    _ credentials: Credentials, previous: Session? = nil, refused: String? = nil
+  ) async throws(RestError) -> Session {
+    switch credentials {
+    case .accessToken(let url, let token): return try given(token, url, refused: refused)
+    case .external(let source): return try await source.session(refused: refused)
+    default: break
+    }
     try checkDomain(credentials)
     let exchange = TokenExchange(sender: sender, credentials: credentials, instanceURL: previous?.instanceURL)
     if case .jwtBearer(let bearer) = credentials { return try await signIn(bearer, exchange, previous) }
@@ -46,6 +55,17 @@ public struct OAuthClient: Sendable {
     var sender = sender
     sender.policy = .never
     _ = try await sender.send(request, url: url, token: nil)
+  }
+
+  /// A given token is used unchecked, once: whether it is good is for the org to say.
+  private func given(_ token: String, _ instanceURL: String, refused: String?) throws(RestError) -> Session {
+    guard token != refused else {
+      throw RestError(
+        code: .sessionExpired,
+        message: "\(instanceURL) refused the given access token, and nothing here can renew it: give a new one",
+        outcome: .notSent)
+    }
+    return Session(givenToken: token, instanceURL: instanceURL)
   }
 
   /// The hosts that all orgs share know no client credentials: the secret would be sent for nothing.

@@ -40,7 +40,7 @@ public final class SalesforceClient: RestClient {
     oauth = OAuthClient(sender: sender)
     sessions = SessionProvider(
       session: session, credentials: credentials, oauth: oauth, onSessionChange: onSessionChange)
-    loginURL = credentials?.loginURL ?? session?.loginURL
+    loginURL = credentials.map(\.loginURL).flatMap { $0.isEmpty ? nil : $0 } ?? session?.loginURL
     clientId = credentials?.clientId
     username = credentials?.username
   }

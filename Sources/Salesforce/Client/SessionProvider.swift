@@ -46,14 +46,19 @@ actor SessionProvider {
     if isClosed { throw .shutDown(outcome: .notSent) }
     if let rejection { throw rejection }
     if let session, session.accessToken != refused?.accessToken { return session }
-    if renewal == nil { renewal = Task { await self.renew() } }
+    return try await renewal(refused: refused?.accessToken)
+  }
+
+  private func renewal(refused: String?) async throws(RestError) -> Session {
+    if renewal == nil { renewal = Task { await self.renew(refused: refused) } }
     return try await outcome().get()
   }
 
   /// A new session in place of the one in use, also after ``signOut()``.
   func signIn() async throws(RestError) -> Session {
+    if isClosed { throw .shutDown(outcome: .notSent) }
     rejection = nil
-    return try await renewed(replacing: session)
+    return try await renewal(refused: nil)
   }
 
   /// Forgets the session: requests fail until ``signIn()``.
@@ -73,8 +78,8 @@ actor SessionProvider {
     await renewal?.value
   }
 
-  private func renew() async {
-    let result = await newSession()
+  private func renew(refused: String?) async {
+    let result = await newSession(refused: refused)
     renewal = nil
     switch result {
     case .success(let fresh): session = fresh
@@ -85,7 +90,7 @@ actor SessionProvider {
     for waiter in waiters.values { waiter.resume(returning: result) }
   }
 
-  private func newSession() async -> Result<Session, RestError> {
+  private func newSession(refused: String?) async -> Result<Session, RestError> {
     guard let credentials else {
       return .failure(
         RestError(
@@ -94,7 +99,7 @@ actor SessionProvider {
           outcome: .notSent))
     }
     do {
-      let fresh = try await oauth.signIn(credentials, previous: session)
+      let fresh = try await oauth.signIn(credentials, previous: session, refused: refused)
       // Before anybody uses it: where refresh tokens rotate, an unsaved one is lost with the process.
       await onSessionChange(fresh)
       return .success(fresh)
