@@ -5,12 +5,14 @@ public enum Credentials: Sendable, Equatable {
   /// - Note: `password` is followed by the security token where the org asks for one.
   case password(loginURL: String, clientId: String, clientSecret: String, username: String, password: String)
   case clientCredentials(loginURL: String, clientId: String, clientSecret: String)
-  case refreshToken(loginURL: String, clientId: String, clientSecret: String?, refreshToken: String)
+  /// - Note: Without a refresh token it is that of the kept session, which a person's sign-in left.
+  case refreshToken(loginURL: String, clientId: String, clientSecret: String?, refreshToken: String?)
 
   case jwtBearer(JWTBearer)
 
-  /// A token that another program got. Nothing renews it: once the org refuses it the session has expired.
-  case accessToken(instanceURL: String, accessToken: String)
+  /// A token that another program got. Nothing renews it: once the org refuses it the session has expired. Nil is that of the
+  /// kept session.
+  case accessToken(instanceURL: String, accessToken: String?)
   /// A program that owns the session: the sf CLI, a command that prints a token, the program around the host.
   case external(ExternalToken)
 
@@ -48,10 +50,9 @@ public enum Credentials: Sendable, Equatable {
     case .clientCredentials(_, let clientId, let clientSecret):
       return [("grant_type", "client_credentials"), ("client_id", clientId), ("client_secret", clientSecret)]
     case .refreshToken(_, let clientId, let clientSecret, let refreshToken):
+      let token = (latest ?? refreshToken).map { [(name: "refresh_token", value: $0)] } ?? []
       let secret = clientSecret.map { [(name: "client_secret", value: $0)] } ?? []
-      return [
-        ("grant_type", "refresh_token"), ("client_id", clientId), ("refresh_token", latest ?? refreshToken),
-      ] + secret
+      return [("grant_type", "refresh_token"), ("client_id", clientId)] + token + secret
     // An assertion is signed for each try; given tokens are asked for nowhere.
     case .jwtBearer, .accessToken, .external: return []
     }
@@ -103,7 +104,7 @@ public enum Credentials: Sendable, Equatable {
 
   /// What must not be shown.
   var secrets: [String] {
-    if case .accessToken(_, let token) = self { return [token] }
+    if case .accessToken(_, let token) = self { return token.map { [$0] } ?? [] }
     return form().filter { ["client_secret", "password", "refresh_token"].contains($0.name) }.map(\.value)
   }
 

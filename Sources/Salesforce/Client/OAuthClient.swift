@@ -30,7 +30,7 @@ public struct OAuthClient: Sendable {
     _ credentials: Credentials, previous: Session? = nil, refused: String? = nil
   ) async throws(RestError) -> Session {
     switch credentials {
-    case .accessToken(let url, let token): return try given(token, url, refused: refused)
+    case .accessToken(let url, let token): return try given(token, url, previous, refused: refused)
     case .external(let source): return try await source.session(refused: refused)
     default: break
     }
@@ -38,6 +38,7 @@ public struct OAuthClient: Sendable {
     let exchange = TokenExchange(sender: sender, credentials: credentials, instanceURL: previous?.instanceURL)
     if case .jwtBearer(let bearer) = credentials { return try await signIn(bearer, exchange, previous) }
     let latest = previous?.refreshToken
+    if case .refreshToken(_, _, _, nil) = credentials, latest == nil { throw Self.needsPerson(credentials.subject) }
     let response = try await exchange.send { () throws(RestError) in credentials.form(latest: latest) }
     return try Session(
       tokenResponse: response, loginURL: credentials.loginURL, refreshToken: credentials.refreshToken(latest: latest))
@@ -57,15 +58,31 @@ public struct OAuthClient: Sendable {
     _ = try await sender.send(request, url: url, token: nil)
   }
 
-  /// A given token is used unchecked, once: whether it is good is for the org to say.
-  private func given(_ token: String, _ instanceURL: String, refused: String?) throws(RestError) -> Session {
-    guard token != refused else {
-      throw RestError(
-        code: .sessionExpired,
-        message: "\(instanceURL) refused the given access token, and nothing here can renew it: give a new one",
-        outcome: .notSent)
+  /// A given token is used unchecked: whether it is good is for the org to say.
+  private func given(
+    _ token: String?, _ instanceURL: String, _ previous: Session?, refused: String?
+  ) throws(RestError) -> Session {
+    guard let token else {
+      guard let previous else { throw Self.needsPerson("a session at \(instanceURL)") }
+      guard previous.accessToken != refused else { throw Self.expired(instanceURL) }
+      return previous
     }
+    guard token != refused else { throw Self.expired(instanceURL) }
     return Session(givenToken: token, instanceURL: instanceURL)
+  }
+
+  private static func expired(_ instanceURL: String) -> RestError {
+    RestError(
+      code: .sessionExpired,
+      message: "\(instanceURL) refused the given access token, and nothing here can renew it: give a new one",
+      outcome: .notSent)
+  }
+
+  private static func needsPerson(_ what: String) -> RestError {
+    var error = RestError(
+      code: .notAuthenticated, message: "\(what) needs a person: sign in with `tureen login`", outcome: .notSent)
+    error.reason = SignInReason.needsPerson.rawValue
+    return error
   }
 
   /// The hosts that all orgs share know no client credentials: the secret would be sent for nothing.
