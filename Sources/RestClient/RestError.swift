@@ -33,6 +33,8 @@ public struct RestError: Error, Sendable {
     case redirectRefused
     /// Another process has been signing in for too long.
     case signInBusy
+    /// The login host signed in to another org, or as another user, than the data kept here are of.
+    case otherOrg
   }
 
   /// When a call that a server refused may succeed.
@@ -104,7 +106,7 @@ public struct RestError: Error, Sendable {
       status.map(RestError.passingStatuses.contains) ?? false
         || passing != nil
     case .untrustedCertificate, .invalidBody, .responseTooLarge, .requestTooLarge, .notAuthenticated, .sessionExpired,
-      .cancelled, .invalidURL, .invalidHeader, .shutDown, .redirectRefused:
+      .cancelled, .invalidURL, .invalidHeader, .shutDown, .redirectRefused, .otherOrg:
       false
     }
   }

@@ -36,6 +36,11 @@ package enum FileSystem {
     let descriptor = open(path, O_RDONLY | O_CLOEXEC)
     guard descriptor >= 0 else { return nil }
     defer { close(descriptor) }
+    return read(descriptor)
+  }
+
+  /// All that is left of an open file, nil when it cannot be read.
+  package static func read(_ descriptor: Int32) -> [UInt8]? {
     var contents: [UInt8] = [], chunk = [UInt8](repeating: 0, count: 1 << 16)
     while true {
       let count = Glibc.read(descriptor, &chunk, chunk.count)

@@ -41,7 +41,6 @@ final class HostCore: Sendable {
   let shownTokens: Account.ShownTokens
   /// Tells the script of what happens to the host.
   let events: HostEvents
-  private let sessionPath: String
   private let folder: ConfigurationFolder
   private let targets: ScriptTargets
   private let state = Mutex(State())
@@ -67,8 +66,7 @@ final class HostCore: Sendable {
       userDirectory: userDirectory + "/stores", globalDirectory: "\(home)/global/stores",
       recovery: settings.recover == "moveAside" ? .moveAside { logger.warning("\($0)") } : .refuse,
       key: { [source = settings.storeKey] in try source?.read() })
-    let version = settings.apiVersion ?? "v66.0", sessionPath = userDirectory + "/session.json"
-    self.sessionPath = sessionPath
+    let version = settings.apiVersion ?? "v66.0"
     var transport = TransportConfiguration()
     transport.authorities = authorities
     let log = settings.requestLog?.log
@@ -83,8 +81,8 @@ final class HostCore: Sendable {
     connections = RestConnections(settings.connections(over: folder.connections), environment: environment)
     if settings.isOffline { connections.report(isOnline: false) }
     let connection = OrgConnection(
-      org: org, sessionPath: sessionPath, apiVersion: version, transport: transport, events: events, shownTokens: shownTokens,
-      userAgent: userAgent)
+      org: org, store: org.sessionStore(settings, in: userDirectory), apiVersion: version,
+      transport: transport, events: events, shownTokens: shownTokens, userAgent: userAgent)
     client = DeferredClient(apiVersion: version) { try connection.open() }
   }
 
@@ -163,10 +161,7 @@ final class HostCore: Sendable {
 
   /// Ends the session, here, in the file it was kept in, and, if it can be reached, at the login host. Stores stay.
   func signOut() async throws {
-    try await client.account().signOut { [sessionPath, events] in
-      events.begin(session: nil)
-      unlink(sessionPath)
-    }
+    try await client.account().signOut()
   }
 
   func stopSyncs() {

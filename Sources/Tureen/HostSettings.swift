@@ -26,6 +26,9 @@ public struct HostSettings: Sendable {
   public var recover: String?
   /// Where the key of the stores comes from; nil keeps plain files. Needs a build with the trait `Encryption`.
   public var storeKey: StoreKeySource?
+  /// A program that keeps sessions in place of `session.json`, with its arguments. Never set by `bootconfig.json`: a script's
+  /// folder must not name programs that get tokens.
+  public var sessionCommand: [String]?
   /// Starts, or finds, an embedded sandbox org for a home; nil where none can be embedded. Blocks.
   public var embeddedSandbox: (@Sendable (_ home: String) throws -> Credentials)?
 
@@ -54,7 +57,7 @@ public struct HostSettings: Sendable {
   /// Keys of `tureen.configure` and of `bootconfig.json` that are Tureen's own.
   static let keys =
     ["home", "org", "credentials", "apiVersion", "caFile", "config", "recover", "connections", "logRequests", "logRequestsFile"]
-    + StoreKeySource.keys
+    + ["sessionCommand"] + StoreKeySource.keys
 
   /// Takes settings from an object, over those that stand.
   /// - Parameter known: Further keys that may stand there and are not looked at.
@@ -63,6 +66,11 @@ public struct HostSettings: Sendable {
     for (key, value) in options where !known.contains(key) && !StoreKeySource.keys.contains(key) {
       guard HostSettings.keys.contains(key) else {
         throw problem(key, KnownKeys(HostSettings.keys + known.sorted()).complaint(about: key))
+      }
+      if key == "sessionCommand" {
+        guard let words = StoreKeySource.words(value) else { throw problem(key, StoreKeySource.shape(of: "storeKeyCommand")) }
+        sessionCommand = words
+        continue
       }
       if key == "connections" {
         try takeConnections(value, problem: problem)
@@ -124,6 +132,7 @@ public struct HostSettings: Sendable {
     caFile = caFile ?? other.caFile
     recover = recover ?? other.recover
     storeKey = storeKey ?? other.storeKey
+    sessionCommand = sessionCommand ?? other.sessionCommand
     configDirectory = configDirectory ?? other.configDirectory
     embeddedSandbox = embeddedSandbox ?? other.embeddedSandbox
     allowsRefreshToken = allowsRefreshToken || other.allowsRefreshToken
@@ -135,7 +144,7 @@ public struct HostSettings: Sendable {
   }
 
   /// The environment's word: `TUREEN_HOME`, `TUREEN_ORG`, `TUREEN_CREDENTIALS`, `TUREEN_API_VERSION`, `TUREEN_CA_FILE`,
-  /// `TUREEN_LOG_REQUESTS`, `TUREEN_STORE_KEY` and their like.
+  /// `TUREEN_LOG_REQUESTS`, `TUREEN_STORE_KEY`, `TUREEN_SESSION_COMMAND` and their like.
   static func environment() throws -> HostSettings {
     try LogSetup.check()
     var settings = HostSettings()
@@ -145,6 +154,12 @@ public struct HostSettings: Sendable {
     settings.apiVersion = Environment["TUREEN_API_VERSION"]
     settings.caFile = Environment["TUREEN_CA_FILE"]
     settings.storeKey = try StoreKeySource.environment()
+    if let line = Environment["TUREEN_SESSION_COMMAND"] {
+      guard let words = StoreKeySource.words(line) else {
+        throw HostError(.invalidConfiguration, "TUREEN_SESSION_COMMAND \(StoreKeySource.shape(of: "storeKeyCommand"))")
+      }
+      settings.sessionCommand = words
+    }
     settings.requestLog = try RequestLogSettings.environment()
     return settings
   }

@@ -30,6 +30,22 @@ struct Org: Sendable {
       credentials: { found.credentials }, keepsSession: true)
   }
 
+  /// Where the session is kept; nil for one that is not worth keeping.
+  /// - Parameter folder: The user's.
+  func sessionStore(_ settings: HostSettings, in folder: String) -> (any SessionStore)? {
+    guard keepsSession else { return nil }
+    return Self.sessionStore(settings, org: self.folder, user: userFolder, in: folder)
+  }
+
+  /// Where the sessions of a home's user are kept: in the user's folder, or with the program that the settings name.
+  /// - Parameters:
+  ///   - org, user: As the home's folders are called.
+  ///   - folder: The user's.
+  static func sessionStore(_ settings: HostSettings, org: String, user: String, in folder: String) -> any SessionStore {
+    guard let command = settings.sessionCommand else { return FileSessionStore(folder: folder) }
+    return CommandSessionStore(command: command, org: org, user: user, lockFolder: folder)
+  }
+
   private static func sandbox(_ settings: HostSettings, home: String) -> Org {
     let embedded = settings.embeddedSandbox
     return Org(

@@ -10,6 +10,12 @@ enum Tuning {
   static let secretBytes = StoreKey.maximumBytes + 2
   /// Bytes of a connection's secret with its line break; one more is noticed. Tokens of some servers have several kilobytes.
   static let connectionSecretBytes = 32 * 1024 + 2
+  /// Bytes of a session that a program keeps: tokens of some kilobytes each.
+  static let sessionBytes = 256 * 1024
+  /// Characters of what such a program says when it fails.
+  static let shownErrors = 200
+  /// Milliseconds to wait for another process that renews the same session.
+  static let sessionLockPatienceMs: Int64 = 90_000
   /// Bytes of one file a script may send: as much as the model's org takes, and what fits in memory twice.
   static let largestUpload = 2_000_000_000 / 4
 }

@@ -185,6 +185,7 @@
 ---@field storeKeyFile string?  a file with the key that stores are encrypted with; of these three at most one
 ---@field storeKeyVariable string?  the environment variable that holds it
 ---@field storeKeyCommand string|string[]|nil  prints it; run without a shell, a string is split at its spaces
+---@field sessionCommand string|string[]|nil  a program that keeps sessions in place of session.json; run without a shell with one more word: get, store or erase
 ---@field config string?  the folder of bootconfig.json, userstore.json, usersyncs.json
 ---@field connections table?  named servers, as in connections.json (see bridge-spec/connections.md); a secret may be plain text here
 ---@field logRequests "off"|"error"|"warn"|"info"|"debug"|nil  logs the requests to the org and to every connection, in place of what connections.json says

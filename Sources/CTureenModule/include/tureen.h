@@ -115,8 +115,8 @@ int tureen_cancel(tureen *t, int64_t call);
 /* How many calls will still be answered; observers (pgObserve) that are open count. TUREEN_CLOSED, TUREEN_MISUSE. */
 int64_t tureen_pending(tureen *t);
 
-/* Calls `listener` for each event of that name: sync, online, offline, pause, resume, salesforceSessionRefresh or
- * uncaughtError; see bridge-spec/events. A sync's event comes after the answer it belongs to; where an event has no detail, json
+/* Calls `listener` for each event of that name: sync, online, offline, pause, resume, salesforceSessionRefresh, sessionLost
+ * or uncaughtError; see bridge-spec/events. A sync's event comes after the answer it belongs to; where an event has no detail, json
  * is null.
  * Listeners are called in the order they were added; one added while an event is told waits for the next.
  * Returns a number above 0 for tureen_unlisten; TUREEN_MISUSE (a NULL, another name), TUREEN_CLOSED, TUREEN_NO_MEMORY. */

@@ -82,8 +82,8 @@ public struct SyncError: Error, Sendable {
 
   private init(_ error: RestError) {
     self.init(
-      domain: "network", code: error.code.rawValue, message: error.message, isRetryable: error.isRetryable, cause: error,
-      status: error.status, body: error.body, errors: error.errors)
+      domain: error.code == .otherOrg ? "host" : "network", code: error.code.rawValue, message: error.message,
+      isRetryable: error.isRetryable, cause: error, status: error.status, body: error.body, errors: error.errors)
   }
 
   private init(

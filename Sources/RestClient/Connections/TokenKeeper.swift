@@ -1,4 +1,3 @@
-import Dispatch
 import JSON
 import Support
 
@@ -94,11 +93,7 @@ actor TokenKeeper {
 
   private func file() async throws -> TokenFile? {
     guard let folder else { return nil }
-    return try await withCheckedThrowingContinuation { continuation in
-      DispatchQueue.global().async {
-        continuation.resume(with: Result { try TokenFile(folder: folder, patienceMs: Tuning.signInPatienceMs) })
-      }
-    }
+    return try await TokenFile.locked(folder: folder, patienceMs: Tuning.signInPatienceMs)
   }
 
   // MARK: Asking

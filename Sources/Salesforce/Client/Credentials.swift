@@ -93,6 +93,17 @@ public enum Credentials: Sendable, Equatable {
     }
   }
 
+  /// The word of a credentials file for how it signs in.
+  var flow: String {
+    switch grant {
+    case .password: "password"
+    case .clientCredentials: "clientCredentials"
+    case .refreshToken: "refreshToken"
+    case .jwtBearer: "jwt"
+    case .accessToken, .external: "token"
+    }
+  }
+
   /// Who signs in, for messages.
   var subject: String {
     switch self {

@@ -18,6 +18,19 @@ public struct OAuthClient: Sendable {
     self.sender = sender
   }
 
+  /// How often a token resource is asked.
+  struct Attempts: Sendable {
+    /// One try: what asks has waited for another host already.
+    var isSingle = false
+    /// Looks for a session that another process has got meanwhile.
+    var other: @Sendable () async -> Session? = { nil }
+
+    init(isSingle: Bool = false, other: @escaping @Sendable () async -> Session? = { nil }) {
+      self.isSingle = isSingle
+      self.other = other
+    }
+  }
+
   /// Signs in.
   ///
   /// - Parameter previous: The session that the new one replaces. Its refresh token is used in place of the credentials' own,
@@ -29,24 +42,40 @@ public struct OAuthClient: Sendable {
   public func signIn(
     _ credentials: Credentials, previous: Session? = nil, refused: String? = nil
   ) async throws(RestError) -> Session {
+    try await signIn(credentials, previous: previous, refused: refused, Attempts())
+  }
+
+  func signIn(
+    _ credentials: Credentials, previous: Session?, refused: String?, _ attempts: Attempts
+  ) async throws(RestError) -> Session {
     switch credentials {
     case .accessToken(let url, let token): return try given(token, url, previous, refused: refused)
     case .external(let source): return try await source.session(refused: refused)
     default: break
     }
     try checkDomain(credentials)
-    let exchange = TokenExchange(sender: sender, credentials: credentials, instanceURL: previous?.instanceURL)
+    var exchange = TokenExchange(sender: sender, credentials: credentials, instanceURL: previous?.instanceURL)
+    exchange.sender.timeoutS = TokenExchange.timeoutS
+    exchange.other = attempts.other
+    if attempts.isSingle { exchange.sender.policy = .never }
     if case .jwtBearer(let bearer) = credentials { return try await signIn(bearer, exchange, previous) }
     let latest = previous?.refreshToken
     if case .refreshToken(_, _, _, nil) = credentials, latest == nil { throw Self.needsPerson(credentials.subject) }
-    let response = try await exchange.send { () throws(RestError) in credentials.form(latest: latest) }
-    return try Session(
+    let answer = try await exchange.send { () throws(RestError) in credentials.form(latest: latest) }
+    let response: RestResponse
+    switch answer {
+    case .response(let got): response = got
+    case .session(let other): return other
+    }
+    let fresh = try Session(
       tokenResponse: response, loginURL: credentials.loginURL, refreshToken: credentials.refreshToken(latest: latest))
+    return fresh.completed(credentials, after: previous, now: sender.environment.now())
   }
 
   /// Ends a session at the login host: its refresh token, and with it all that came of it, else its access token.
   ///
-  /// Asked once: who signs out is not kept waiting for a host that is away.
+  /// Asked once, and not for long: who signs out is not kept waiting for a host that is away. A token that is gone already, which
+  /// Salesforce answers with 400, has ended.
   func revoke(_ session: Session) async throws(RestError) {
     let path = "/services/oauth2/revoke"
     let url = try WebAddress.url(path: path, query: [], base: session.loginURL)
@@ -55,8 +84,16 @@ public struct OAuthClient: Sendable {
       .POST, path, body: Array(form.utf8), contentType: "application/x-www-form-urlencoded", requiresAuthentication: false)
     var sender = sender
     sender.policy = .never
-    _ = try await sender.send(request, url: url, token: nil)
+    sender.timeoutS = Self.revocationS
+    do throws(RestError) {
+      _ = try await sender.send(request, url: url, token: nil)
+    } catch {
+      guard error.status == 400 else { throw error }
+    }
   }
+
+  /// Seconds.
+  private static let revocationS = 10.0
 
   /// A given token is used unchecked: whether it is good is for the org to say.
   private func given(
@@ -110,16 +147,21 @@ public struct OAuthClient: Sendable {
       let now = sender.environment.now
       let (target, ahead) = (audience, offset)
       do throws(RestError) {
-        let response = try await exchange.send { () throws(RestError) in
+        let answer = try await exchange.send { () throws(RestError) in
           [
             ("grant_type", "urn:ietf:params:oauth:grant-type:jwt-bearer"),
             ("assertion", try bearer.assertion(audience: target, now: now() + ahead)),
           ]
         }
+        let response: RestResponse
+        switch answer {
+        case .response(let got): response = got
+        case .session(let other): return other
+        }
         var session = try Session(
           tokenResponse: response, loginURL: exchange.credentials.loginURL, refreshToken: nil)
         session.audience = audience
-        return session
+        return session.completed(exchange.credentials, after: previous, now: now())
       } catch {
         if Self.isOfAudience(error), !otherWasTried, let other = bearer.audience(after: audience) {
           (audience, otherWasTried) = (other, true)

@@ -3,12 +3,23 @@ import RestClient
 
 /// Sends a form to the token resource: again while the server cannot judge it, once more where a login host redirects it.
 struct TokenExchange {
-  let sender: RequestSender
+  enum Answer {
+    case response(RestResponse)
+    /// Another process has got a session meanwhile.
+    case session(Session)
+  }
+
+  var sender: RequestSender
   let credentials: Credentials
   /// Where the session's data are; a login host may send a token request there.
   let instanceURL: String?
 
+  /// Looks for a session that another process has got meanwhile.
+  var other: @Sendable () async -> Session? = { nil }
+
   static let path = "/services/oauth2/token"
+  /// Seconds for one try: less than others wait for the lock that is held meanwhile.
+  static let timeoutS = 60.0
   /// Seconds between tries while the server works on another request for the same refresh token.
   static let busyWaits = [1.0, 2, 4, 8, 15]
 
@@ -16,13 +27,13 @@ struct TokenExchange {
   /// - Throws: ``RestError`` `.notAuthenticated` with a reason when the server refuses; what kept it from judging otherwise.
   func send(
     _ form: () throws(RestError) -> [(name: String, value: String)]
-  ) async throws(RestError) -> RestResponse {
+  ) async throws(RestError) -> Answer {
     var url = try WebAddress.url(path: Self.path, query: [], base: credentials.loginURL)
-    var attempt = 1, busy = 0, wasRedirected = false
+    var attempt = 1, busy = 0, wasRedirected = false, wasLost = false
     while true {
       let failed: RestError
       do throws(RestError) {
-        return try await post(form(), to: url)
+        return .response(try await post(form(), to: url))
       } catch {
         failed = error
       }
@@ -31,15 +42,17 @@ struct TokenExchange {
         continue
       }
       switch TokenVerdict(failed, grant: credentials.grant) {
-      case .refused(let reason): throw refusal(failed, reason)
+      case .refused(let reason): throw refusal(failed, reason, wasLost: wasLost)
       case .busy:
         guard busy < Self.busyWaits.count else { throw busyError(failed) }
         try await pause(Self.busyWaits[busy], failed)
+        if let session = await other() { return .session(session) }
         busy += 1
       case .passing:
         try await pause(afterAttempt: attempt, unavailable(failed), asIf: noAnswer(failed))
         attempt += 1
       case .other:
+        wasLost = wasLost || failed.outcome == .unknown
         try await pause(afterAttempt: attempt, failed, asIf: failed)
         attempt += 1
       }
@@ -54,8 +67,17 @@ struct TokenExchange {
     // Tried once: which answers pass is not for the rules of data requests to say.
     var once = sender
     once.policy = .never
-    return try await once.send(request, url: url, token: nil)
+    do throws(RestError) {
+      return try await once.send(request, url: url, token: nil)
+    } catch {
+      // A server may repeat what it got.
+      throw TokenRedaction(form.filter { Self.secretFields.contains($0.name) }.map(\.value)).cleaned(error)
+    }
   }
+
+  private static let secretFields: Set<String> = [
+    "client_secret", "password", "refresh_token", "assertion", "code", "code_verifier",
+  ]
 
   // MARK: Waiting
 
@@ -103,15 +125,16 @@ struct TokenExchange {
     let location = error.header("Location") ?? ""
     let target = location.hasPrefix("/") ? from.origin + location : location
     let path = Self.path(of: target)
-    guard isFirst, let to = WebAddress(target), path == Self.path(of: url), mayFollow(from, to) else {
+    guard isFirst, let to = WebAddress(target), path == Self.path(of: url), Self.mayFollow(from, to, instanceURL) else {
       throw refusal(
         error.recoded(.httpStatus, "it sends the sign-in on to '\(WebAddress(target)?.host ?? "an address that is not valid")'"),
-        .wrongHost)
+        .wrongHost, wasLost: false)
     }
     return target
   }
 
-  private func mayFollow(_ from: WebAddress, _ to: WebAddress) -> Bool {
+  /// Whether a login host may send on what has secrets in it.
+  static func mayFollow(_ from: WebAddress, _ to: WebAddress, _ instanceURL: String?) -> Bool {
     if from.isLoopback, to.isLoopback { return !from.isEncrypted || to.isEncrypted }
     guard to.isEncrypted else { return false }
     if let instance = instanceURL.flatMap({ WebAddress($0) }), instance == to { return true }
@@ -129,11 +152,14 @@ struct TokenExchange {
   // MARK: Refusals
 
   /// Who was refused where, what the host said, and what to look at.
-  private func refusal(_ error: RestError, _ reason: SignInReason) -> RestError {
-    let said = error.message.count > 200 ? String(error.message.prefix(200)) + "…" : error.message
+  private func refusal(_ error: RestError, _ reason: SignInReason, wasLost: Bool) -> RestError {
+    var said = error.message.count > 200 ? String(error.message.prefix(200)) + "…" : error.message
+    if wasLost, reason == .sessionEnded {
+      said += " (the answer to an earlier try was lost, and with it the new refresh token of an app that rotates them)"
+    }
+    let remedy = credentials.remedy(for: reason, error.serverCode)
     var refused = error.recoded(
-      .notAuthenticated,
-      "\(credentials.loginURL) refused \(credentials.subject): \(said); \(credentials.remedy(for: reason, error.serverCode))")
+      .notAuthenticated, "\(credentials.loginURL) refused \(credentials.subject): \(said); \(remedy)")
     refused.reason = reason.rawValue
     return refused
   }
