@@ -120,6 +120,7 @@ struct ConfigurationFolder: Sendable {
       HostError(.invalidConfiguration, file.problem(key: key, what).description)
     }
     settings.credentialsFileIsOfScript = members["credentials"] != nil
+    settings.homeIsOfScript = members["home"] != nil
     bootConfig = members
     bootConfig["credentials"] = nil
   }

@@ -23,13 +23,16 @@ public final class Host: BridgeHost {
   private let state: Mutex<State>
   private let targets = ScriptTargets()
   let events: HostEvents
+  private let program: ProgramSessions
   /// Where the C API's reports of pause and resume wait for one another: going on waits for syncs to end.
   let lifeReports = DispatchQueue(label: "tureen.host.life")
 
   /// - Parameter settings: The command line's or the embedding tool's choices; `tureen.configure` goes before them.
   public init(settings: HostSettings = HostSettings()) {
     state = Mutex(State(settings: settings))
-    events = HostEvents(targets)
+    let events = HostEvents(targets)
+    self.events = events
+    program = ProgramSessions { events.sessionNeeded($0) }
     events.userAgent.withLock { $0 = { [weak self] in self?.userAgent ?? "" } }
   }
 
@@ -63,7 +66,7 @@ public final class Host: BridgeHost {
     try state.withLock { state in
       guard !state.isClosed else { throw HostError(.closed, "the host is closed") }
       if let core = state.core { return core }
-      let core = try Host.build(&state, targets, events) { [weak self] in self?.userAgent ?? "tureen" }
+      let core = try Host.build(&state, targets, events, program) { [weak self] in self?.userAgent ?? "tureen" }
       state.core = core
       return core
     }
@@ -71,7 +74,8 @@ public final class Host: BridgeHost {
 
   /// - Parameter userAgent: Asked for each request to the org.
   private static func build(
-    _ state: inout State, _ targets: ScriptTargets, _ events: HostEvents, userAgent: @escaping @Sendable () -> String
+    _ state: inout State, _ targets: ScriptTargets, _ events: HostEvents, _ program: ProgramSessions,
+    userAgent: @escaping @Sendable () -> String
   ) throws -> HostCore {
     var settings = state.settings
     settings.fill(from: try .environment())
@@ -83,7 +87,7 @@ public final class Host: BridgeHost {
     let home = try HostSettings.resolvedHome(settings.home)
     try HostSettings.checkHome(home)
     let core = HostCore(
-      home: home, org: try Org.resolve(settings, home: home), settings: settings,
+      home: home, org: try Org.resolve(settings, home: home, program: program), settings: settings,
       authorities: try settings.trustedCertificates(), folder: folder, targets: targets, events: events, userAgent: userAgent)
     try folder.check(.host(core.connections))
     return core
@@ -94,6 +98,14 @@ public final class Host: BridgeHost {
 
   /// The script that hears of events; nil before it runs.
   var attachedScript: ScriptCalls? { targets.attached }
+
+  /// Answers the event `sessionNeeded`: `{"accessToken", "instanceUrl", "identityUrl"?}`, or `{"error", "message"}` when the
+  /// program has no session to give. Any thread; never blocks.
+  ///
+  /// - Returns: False when nothing waits for a session.
+  /// - Throws: ``HostError`` `.invalidConfiguration` for anything else; the host then goes on waiting.
+  @discardableResult
+  public func giveSession(_ json: JSONValue) throws -> Bool { program.give(try GivenSession(json)) }
 
   // MARK: BridgeHost
 

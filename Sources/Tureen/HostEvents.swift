@@ -30,6 +30,9 @@ final class HostEvents: RestObserver {
     tell("sessionLost", .object(detail), about: "session lost")
   }
 
+  /// The program around the host is to give a session.
+  func sessionNeeded(_ need: SessionNeed) { tell("sessionNeeded", need.json, about: "sessionNeeded") }
+
   /// A sync changed that no call of the script waits for.
   func syncChanged(_ sync: SyncState, in store: StoreReference) {
     var detail = sync.scriptJSON

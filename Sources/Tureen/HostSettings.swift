@@ -16,6 +16,13 @@ public struct HostSettings: Sendable {
   public var credentialsFile: String?
   /// Whether `bootconfig.json` named that file: a script's folder must not name programs that are run.
   var credentialsFileIsOfScript = false
+  /// Whether `bootconfig.json` named the home, whose files then name no programs either.
+  var homeIsOfScript = false
+  /// Whether the program around the host signs in: `"signIn": "program"`. The event `sessionNeeded` asks it for sessions,
+  /// `tureen_give_session` or ``Host/giveSession(_:)`` gives them. Never set by a script or a file.
+  public var asksProgram = false
+  /// The same for a program in Swift: called where the event would be told. It has 120 s.
+  public var askForSession: (@Sendable (SessionNeed) async throws -> Session)?
   /// Such as `v66.0`.
   public var apiVersion: String?
   /// A file of certificates in PEM that are trusted beside the machine's own.
@@ -54,14 +61,18 @@ public struct HostSettings: Sendable {
 
   public init() {}
 
-  /// Keys of `tureen.configure` and of `bootconfig.json` that are Tureen's own.
+  /// Keys of `tureen.configure`, of `bootconfig.json` and of `tureen_open` that are Tureen's own.
   static let keys =
     ["home", "org", "credentials", "apiVersion", "caFile", "config", "recover", "connections", "logRequests", "logRequestsFile"]
-    + ["sessionCommand"] + StoreKeySource.keys
+    + ["sessionCommand", "signIn"] + StoreKeySource.keys
 
   /// Takes settings from an object, over those that stand.
-  /// - Parameter known: Further keys that may stand there and are not looked at.
-  mutating func take(_ options: JSONObject, known: Set<String> = [], problem: (String, String) -> HostError) throws {
+  /// - Parameters:
+  ///   - known: Further keys that may stand there and are not looked at.
+  ///   - allowsProgram: Whether a program gives these options, which can sign in itself.
+  mutating func take(
+    _ options: JSONObject, known: Set<String> = [], allowsProgram: Bool = false, problem: (String, String) -> HostError
+  ) throws {
     try takeStoreKey(options, problem: problem)
     for (key, value) in options where !known.contains(key) && !StoreKeySource.keys.contains(key) {
       guard HostSettings.keys.contains(key) else {
@@ -90,11 +101,18 @@ public struct HostSettings: Sendable {
         requestLog = RequestLogSettings(level: level, file: requestLog?.file)
       case "logRequestsFile":
         requestLog = RequestLogSettings(level: requestLog?.level ?? .info, file: HostSettings.absolute(text))
+      case "signIn":
+        guard allowsProgram else { throw problem(key, "is for programs that open a host with tureen_open") }
+        guard text == "program" else { throw problem(key, "must be program; every other way to sign in goes without it") }
+        asksProgram = true
       case "recover":
         guard ["refuse", "moveAside"].contains(text) else { throw problem(key, "must be refuse or moveAside") }
         recover = text
       default: configDirectory = text
       }
+    }
+    if asksProgram, options["credentials"] != nil {
+      throw problem("credentials", "stands beside 'signIn': either the program signs in, or the host does")
     }
   }
 
@@ -123,7 +141,9 @@ public struct HostSettings: Sendable {
 
   /// Fills what is nil from another set of settings.
   mutating func fill(from other: HostSettings) {
-    home = home ?? other.home
+    if home == nil { (home, homeIsOfScript) = (other.home, other.homeIsOfScript) }
+    asksProgram = asksProgram || other.asksProgram
+    askForSession = askForSession ?? other.askForSession
     org = org ?? other.org
     if credentialsFile == nil {
       (credentialsFile, credentialsFileIsOfScript) = (other.credentialsFile, other.credentialsFileIsOfScript)

@@ -18,16 +18,34 @@ struct Org: Sendable {
   /// The one user of the sandbox org.
   static let sandboxUser = "sandbox-user"
 
-  /// The org that the settings name: `sandbox`, an address, or the name of an org kept under the home. Without one it is that
-  /// of `TUREEN_LOGIN_URL`, else the sandbox.
+  /// The user of a session that the program around the host gives.
+  static let programUser = "program-user"
+
+  /// The org that the settings name: `sandbox`, an address, `sf:ALIAS`, or the name of an org kept under the home. Without one it
+  /// is that of the environment's own sign-in, then that of the sf CLI's variables, else the sandbox.
   /// - Throws: ``HostError`` `.noSuchOrg`, `.invalidConfiguration`.
-  static func resolve(_ settings: HostSettings, home: String) throws -> Org {
-    let name = settings.org ?? Environment[SignInKeys.variable("loginUrl")] ?? sandboxName
+  static func resolve(_ settings: HostSettings, home: String, program: ProgramSessions) throws -> Org {
+    if settings.asksProgram || settings.askForSession != nil { return try signedInByProgram(settings, program) }
+    let name =
+      try settings.org ?? CredentialsSource.environmentOrg() ?? SalesforceVariables.current?.instanceURL ?? sandboxName
     if name == sandboxName { return sandbox(settings, home: home) }
     let found = try CredentialsSource(settings: settings, home: home).find(name)
+    SignInWarnings.warn(about: found.flow)
     return Org(
       folder: StoreRegistry.folderName(orgFolder(name)), userFolder: StoreRegistry.folderName(found.user),
-      credentials: { found.credentials }, keepsSession: true)
+      credentials: { found.credentials }, keepsSession: found.keepsSession)
+  }
+
+  /// The program owns the session, so no file keeps a copy.
+  private static func signedInByProgram(_ settings: HostSettings, _ program: ProgramSessions) throws -> Org {
+    guard let name = settings.org else {
+      throw HostError(
+        .invalidConfiguration, "the program signs in ('signIn'), so 'org' must name the org that its stores are for")
+    }
+    let credentials = program.credentials(org: name, user: programUser, ask: settings.askForSession)
+    return Org(
+      folder: StoreRegistry.folderName(orgFolder(name)), userFolder: programUser, credentials: { credentials },
+      keepsSession: false)
   }
 
   /// Where the session is kept; nil for one that is not worth keeping.

@@ -7,7 +7,12 @@ enum ProgramExchange {
   struct Problem: Error, CustomStringConvertible {
     let description: String
 
+    /// Whether more time might have helped.
+    var isTimeout: Bool { description == Problem.tooLate.description }
+
     init(_ description: String) { self.description = description }
+
+    static let tooLate = Problem("took too long")
 
     static func system(_ code: Int32) -> Problem { Problem("cannot be run: \(String(cString: strerror(code)))") }
   }
@@ -25,10 +30,14 @@ enum ProgramExchange {
   private static let keptErrors = 4 * 1024
 
   /// Blocks. Killed when its time is over.
-  /// - Parameter limit: Bytes that it may print.
-  static func run(_ words: [String], input: [UInt8], timeoutMs: Int64, limit: Int) throws(Problem) -> Output {
+  /// - Parameters:
+  ///   - limit: Bytes that it may print.
+  ///   - endsAsGroup: Whether what it has started ends with it. Such a program cannot ask at the terminal.
+  static func run(
+    _ words: [String], input: [UInt8], timeoutMs: Int64, limit: Int, endsAsGroup: Bool = false
+  ) throws(Problem) -> Output {
     let end = SystemClock.monotonicMilliseconds() + timeoutMs
-    let child = try Child(words)
+    let child = try Child(words, isGroup: endsAsGroup)
     defer { child.close() }
     var output = Output()
     do {
@@ -44,10 +53,11 @@ enum ProgramExchange {
   /// A program that runs, and our ends of its streams.
   private final class Child {
     private let id: pid_t
+    private let isGroup: Bool
     /// -1 once it is closed.
     private var input: Int32, output: Int32, errors: Int32
 
-    init(_ words: [String]) throws(Problem) {
+    init(_ words: [String], isGroup: Bool) throws(Problem) {
       var ends: [Int32] = []
       for _ in 0..<3 {
         var pair: [Int32] = [0, 0]
@@ -60,10 +70,11 @@ enum ProgramExchange {
         for end in pair { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
       }
       (input, output, errors) = (ends[1], ends[2], ends[4])
+      self.isGroup = isGroup
       let theirs = [ends[0], ends[3], ends[5]]
       defer { for end in theirs { Glibc.close(end) } }
       do {
-        id = try Self.spawn(words, theirs)
+        id = try Self.spawn(words, theirs, isGroup)
       } catch {
         for end in [ends[1], ends[2], ends[4]] { Glibc.close(end) }
         throw error
@@ -71,7 +82,7 @@ enum ProgramExchange {
       for end in [input, output, errors] { _ = fcntl(end, F_SETFL, O_NONBLOCK) }
     }
 
-    private static func spawn(_ words: [String], _ streams: [Int32]) throws(Problem) -> pid_t {
+    private static func spawn(_ words: [String], _ streams: [Int32], _ isGroup: Bool) throws(Problem) -> pid_t {
       var actions = posix_spawn_file_actions_t(), attributes = posix_spawnattr_t()
       posix_spawn_file_actions_init(&actions)
       posix_spawnattr_init(&attributes)
@@ -86,7 +97,8 @@ enum ProgramExchange {
       sigfillset(&all)
       posix_spawnattr_setsigmask(&attributes, &none)
       posix_spawnattr_setsigdefault(&attributes, &all)
-      posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF))
+      let group = isGroup ? POSIX_SPAWN_SETPGROUP : 0
+      posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF | group))
       var arguments = words.map { strdup($0) } + [nil]
       defer { for word in arguments { free(word) } }
       var id: pid_t = 0
@@ -101,7 +113,7 @@ enum ProgramExchange {
     }
 
     func kill() {
-      Glibc.kill(id, SIGKILL)
+      Glibc.kill(isGroup ? -id : id, SIGKILL)
       var status: Int32 = 0
       while waitpid(id, &status, 0) < 0, errno == EINTR {}
     }
@@ -118,7 +130,7 @@ enum ProgramExchange {
           pollfd(fd: input, events: Int16(POLLOUT), revents: 0),
         ]
         let left = end - SystemClock.monotonicMilliseconds()
-        guard left > 0 else { throw Problem("took too long") }
+        guard left > 0 else { throw .tooLate }
         let ready = poll(&waiting, 3, Int32(clamping: left))
         if ready < 0, errno != EINTR { throw .system(errno) }
         guard ready > 0 else { continue }
@@ -183,7 +195,7 @@ enum ProgramExchange {
           if errno == EINTR { continue }
           throw Problem("ended, and how cannot be known, as this program ignores SIGCHLD")
         }
-        guard SystemClock.monotonicMilliseconds() < end else { throw Problem("took too long") }
+        guard SystemClock.monotonicMilliseconds() < end else { throw .tooLate }
         usleep(2000)
       }
     }

@@ -5,9 +5,11 @@ import Support
 
 /// The keys of a credentials file, which the environment has as well: `clientId` is `TUREEN_CLIENT_ID` there.
 enum SignInKeys {
-  static let plain = ["flow", "loginUrl", "clientId", "username", "audience"]
+  static let plain = [
+    "flow", "loginUrl", "clientId", "username", "audience", "instanceUrl", "scopes", "redirectUri", "sfOrg",
+  ]
   /// Each also with `File`, `Variable` or `Command` behind it.
-  static let secrets = ["clientSecret", "password", "refreshToken", "sfdxAuthUrl"]
+  static let secrets = ["clientSecret", "password", "refreshToken", "accessToken", "sfdxAuthUrl"]
   /// Never given in place: with `File`, `Variable` or `Command` only.
   static let privateKey = "privateKey"
   static let places = ["File", "Variable", "Command"]

@@ -16,6 +16,12 @@ enum Tuning {
   static let shownErrors = 200
   /// Milliseconds to wait for another process that renews the same session.
   static let sessionLockPatienceMs: Int64 = 90_000
+  /// Milliseconds the sf CLI may take for one answer: it may refresh a token first.
+  static let salesforceCLITimeoutMs: Int64 = 60_000
+  /// Bytes that the sf CLI may answer.
+  static let salesforceCLIBytes = 1024 * 1024
+  /// Seconds the program around a host may take to give a session: a person may have to sign in.
+  static let programSessionS = 120.0
   /// Bytes of one file a script may send: as much as the model's org takes, and what fits in memory twice.
   static let largestUpload = 2_000_000_000 / 4
 }

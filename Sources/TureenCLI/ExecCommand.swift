@@ -146,6 +146,9 @@ struct ExecCommand: ParsableCommand {
     {
       return ExitStatus.usage
     }
+    if error["domain"]?.stringValue == "host", error["code"]?.stringValue == "invalidConfiguration" {
+      return ExitStatus.configuration
+    }
     return error["retryable"]?.boolValue == true ? ExitStatus.tryAgain : ExitStatus.callFailed
   }
 }

@@ -22,7 +22,7 @@ struct HostOptions: ParsableArguments {
   @Option(help: "The folder of stores, sessions and the sandbox org.")
   var home: String?
 
-  @Option(help: "The org: 'sandbox', an address, or a name with credentials under the home.")
+  @Option(help: "The org: 'sandbox', an address, 'sf:ALIAS' of the sf CLI, or a name with credentials under the home.")
   var org: String?
 
   @Option(

@@ -124,7 +124,7 @@ import Testing
     let source = try String(contentsOfFile: Built.package.path + "/Sources/Tureen/SignInKeys.swift", encoding: .utf8)
     let list = try #require(source.components(separatedBy: "static var all").first), page = try page("your-own-org")
     let places: Set = ["File", "Variable", "Command"], keys = matches(#/"([a-z][A-Za-z]+)"/#, in: list)
-    #expect(keys.count == 10)
+    #expect(keys.count == 15)
     for key in keys { #expect(page.text.contains(key), "\(page) does not name '\(key)'") }
     return Set(
       keys.flatMap { key in [key] + places.map { key + $0 } }.map { key in

@@ -53,11 +53,11 @@ import Testing
           ? .json("{}") : .restError(401, "INVALID_SESSION_ID", "Session expired or invalid")
       }
       switch way {
-      case "refused": return echo(request, 400)
-      case "unavailable": return echo(request, 503)
+      case "refused": return Self.echo(request, 400)
+      case "unavailable": return Self.echo(request, 503)
       case "incomplete": return .json(#"{"refresh_token":"canary-rotated","secret":"canary-access"}"#)
       case "redirected": return .status(302, headers: [("Location", "https://evil.example/services/oauth2/token")])
-      default: return good(url)
+      default: return Self.good(url)
       }
     }
     box.withLock { $0 = server.url }

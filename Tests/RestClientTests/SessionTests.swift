@@ -60,6 +60,18 @@ import Testing
     #expect(server.requests.count == 1)
   }
 
+  @Test func signIn_refusalThatRepeatsWhatWasSent_showsNoSecret() async throws {
+    for status in [400, 503] {
+      let server = try ScriptedServer(handler: { request in
+        .json(#"{"error":"invalid_client","error_description":"you sent \#(request.text)"}"#, status: status)
+      })
+      let credentials = Credentials.password(
+        loginURL: server.url, clientId: "a", clientSecret: "canary secret", username: "c", password: "canary+password")
+      let error = try await withClient(server, credentials: credentials) { client in try await failure { try await client.send(get) } }
+      #expect(error.message.contains("you sent") && !"\(error) \(error.body ?? "") \(error.errors)".contains("canary"), "\(error)")
+    }
+  }
+
   @Test func signIn_answerWithoutToken_isInvalidBodyWithoutTheBody() async throws {
     let server = try ScriptedServer(.json(#"{"access_token":"secret"}"#))
     let credentials = Credentials.clientCredentials(loginURL: server.url, clientId: "a", clientSecret: "b")

@@ -49,6 +49,7 @@ extension Session {
     } else {
       orgId = OrgId.ofToken(givenToken) ?? ""
     }
+    flow = "token"
   }
 }
 

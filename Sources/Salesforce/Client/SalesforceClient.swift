@@ -77,13 +77,13 @@ public final class SalesforceClient: RestClient {
   /// - Note: A refused session is renewed once, by one request for all that were refused, and each of them is sent once
   ///   more. That is safe for a create as well: a request without a session changes nothing.
   public func send(_ request: RestRequest) async throws -> RestResponse {
-    guard isRestricted else { return try await sendWithSession(request) }
     // The session that a request ends with may be another one than it begins with.
     let before = await sessions.known()
     do throws(RestError) {
       let response = try await sendWithSession(request)
-      return await redaction(before).cleaned(response)
+      return isRestricted ? await redaction(before).cleaned(response) : response
     } catch {
+      // Errors end up in logs and on screens, and a server may say back what it was sent.
       throw await redaction(before).cleaned(error)
     }
   }
