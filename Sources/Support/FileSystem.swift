@@ -148,6 +148,23 @@ extension FileSystem {
     return Lock(descriptor: descriptor)
   }
 
+  /// The same with a limit. - Returns: nil when another holder keeps the lock for longer than `patienceMs`.
+  package static func lock(_ path: String, patienceMs: Int64) throws -> Lock? {
+    let descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
+    guard descriptor >= 0 else { throw failure("create", path) }
+    let end = SystemClock.monotonicMilliseconds() + patienceMs
+    while flock(descriptor, LOCK_EX | LOCK_NB) != 0 {
+      guard errno == EINTR || (errno == EWOULDBLOCK && SystemClock.monotonicMilliseconds() < end) else {
+        let isBusy = errno == EWOULDBLOCK, error = failure("lock", path)
+        close(descriptor)
+        if isBusy { return nil }
+        throw error
+      }
+      usleep(5_000)
+    }
+    return Lock(descriptor: descriptor)
+  }
+
   /// Gives a file, and those beside it whose names go on behind its own, the first free name `<path>.damaged-<n>`.
   /// - Returns: The file's new path.
   package static func moveAside(_ path: String, sideFiles: [String]) throws -> String {

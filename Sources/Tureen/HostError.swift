@@ -14,6 +14,11 @@ public struct HostError: Error, Sendable, Equatable, CustomStringConvertible {
     case alreadyInUse
     /// The org is not known, or there is nothing to sign in with.
     case noSuchOrg
+    /// The org has no such user, or none who is current.
+    case noSuchUser
+    /// The folder of the org belongs to another org, or the user's to another user of that name; or the org is not a sandbox where
+    /// only one is allowed.
+    case otherOrg
     case closed
     /// A file to be sent cannot be read; the message names it.
     case fileNotReadable

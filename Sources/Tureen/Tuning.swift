@@ -22,6 +22,11 @@ enum Tuning {
   static let salesforceCLIBytes = 1024 * 1024
   /// Seconds the program around a host may take to give a session: a person may have to sign in.
   static let programSessionS = 120.0
+  /// Milliseconds to wait for another process that changes the orgs of the home: it writes a few small files.
+  static let homeLockPatienceMs: Int64 = 30_000
+  /// Milliseconds that stores to be moved or deleted wait for their last holder: a child process that is being started lets go
+  /// within a few.
+  static let storeLockPatienceMs: Int64 = 500
   /// Bytes of one file a script may send: as much as the model's org takes, and what fits in memory twice.
   static let largestUpload = 2_000_000_000 / 4
 }
