@@ -20,6 +20,8 @@ public struct HostError: Error, Sendable, Equatable, CustomStringConvertible {
     /// only one is allowed.
     case otherOrg
     case closed
+    /// A port that a sign-in listens on is in use, or must not be used; the message names it.
+    case portInUse
     /// A file to be sent cannot be read; the message names it.
     case fileNotReadable
     case fileTooLarge

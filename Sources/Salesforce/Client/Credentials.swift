@@ -24,6 +24,7 @@ public enum Credentials: Sendable, Equatable {
     case jwtBearer = "jwt_bearer"
     case accessToken = "access_token"
     case external
+    case authorizationCode = "authorization_code"
   }
 
   /// Where tokens come from; empty for an external source, whose sessions say it.
@@ -101,6 +102,7 @@ public enum Credentials: Sendable, Equatable {
     case .refreshToken: "refreshToken"
     case .jwtBearer: "jwt"
     case .accessToken, .external: "token"
+    case .authorizationCode: "browser"
     }
   }
 

@@ -54,7 +54,7 @@ public struct OAuthClient: Sendable {
     default: break
     }
     try checkDomain(credentials)
-    var exchange = TokenExchange(sender: sender, credentials: credentials, instanceURL: previous?.instanceURL)
+    var exchange = TokenExchange(sender: sender, asking: TokenAsking(credentials), instanceURL: previous?.instanceURL)
     exchange.sender.timeoutS = TokenExchange.timeoutS
     exchange.other = attempts.other
     if attempts.isSingle { exchange.sender.policy = .never }
@@ -140,7 +140,7 @@ public struct OAuthClient: Sendable {
   private func signIn(
     _ bearer: JWTBearer, _ exchange: TokenExchange, _ previous: Session?
   ) async throws(RestError) -> Session {
-    let isSameHost = previous?.loginURL == exchange.credentials.loginURL
+    let isSameHost = previous?.loginURL == exchange.asking.loginURL
     var audience = (isSameHost ? previous?.audience : nil) ?? bearer.firstAudience
     var offset = 0.0, otherWasTried = false, clockWasSet = false
     while true {
@@ -159,9 +159,9 @@ public struct OAuthClient: Sendable {
         case .session(let other): return other
         }
         var session = try Session(
-          tokenResponse: response, loginURL: exchange.credentials.loginURL, refreshToken: nil)
+          tokenResponse: response, loginURL: exchange.asking.loginURL, refreshToken: nil)
         session.audience = audience
-        return session.completed(exchange.credentials, after: previous, now: now())
+        return session.completed(.jwtBearer(bearer), after: previous, now: now())
       } catch {
         if Self.isOfAudience(error), !otherWasTried, let other = bearer.audience(after: audience) {
           (audience, otherWasTried) = (other, true)

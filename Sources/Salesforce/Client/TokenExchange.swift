@@ -1,6 +1,28 @@
 import Logging
 import RestClient
 
+/// Who asks a token resource, and with which grant: what verdicts and messages need of it.
+struct TokenAsking {
+  let loginURL: String
+  let grant: Credentials.Grant
+  /// For messages, such as `the sign-in of ann@acme.com`.
+  let subject: String
+  /// What to look at after a refusal with this reason and the server's code.
+  let remedy: (SignInReason, String?) -> String
+
+  init(
+    loginURL: String, grant: Credentials.Grant, subject: String, remedy: @escaping (SignInReason, String?) -> String
+  ) {
+    (self.loginURL, self.grant, self.subject, self.remedy) = (loginURL, grant, subject, remedy)
+  }
+
+  init(_ credentials: Credentials) {
+    self.init(
+      loginURL: credentials.loginURL, grant: credentials.grant, subject: credentials.subject,
+      remedy: { credentials.remedy(for: $0, $1) })
+  }
+}
+
 /// Sends a form to the token resource: again while the server cannot judge it, once more where a login host redirects it.
 struct TokenExchange {
   enum Answer {
@@ -10,7 +32,7 @@ struct TokenExchange {
   }
 
   var sender: RequestSender
-  let credentials: Credentials
+  let asking: TokenAsking
   /// Where the session's data are; a login host may send a token request there.
   let instanceURL: String?
 
@@ -28,7 +50,7 @@ struct TokenExchange {
   func send(
     _ form: () throws(RestError) -> [(name: String, value: String)]
   ) async throws(RestError) -> Answer {
-    var url = try WebAddress.url(path: Self.path, query: [], base: credentials.loginURL)
+    var url = try WebAddress.url(path: Self.path, query: [], base: asking.loginURL)
     var attempt = 1, busy = 0, wasRedirected = false, wasLost = false
     while true {
       let failed: RestError
@@ -41,7 +63,7 @@ struct TokenExchange {
         (url, wasRedirected) = (target, true)
         continue
       }
-      switch TokenVerdict(failed, grant: credentials.grant) {
+      switch TokenVerdict(failed, grant: asking.grant) {
       case .refused(let reason): throw refusal(failed, reason, wasLost: wasLost)
       case .busy:
         guard busy < Self.busyWaits.count else { throw busyError(failed) }
@@ -111,7 +133,7 @@ struct TokenExchange {
 
   private func busyError(_ error: RestError) -> RestError {
     var busy = error.recoded(
-      .httpStatus, "\(credentials.loginURL) is still working on another request for this refresh token: \(error.message)")
+      .httpStatus, "\(asking.loginURL) is still working on another request for this refresh token: \(error.message)")
     busy.passing = .soon
     return busy
   }
@@ -157,9 +179,9 @@ struct TokenExchange {
     if wasLost, reason == .sessionEnded {
       said += " (the answer to an earlier try was lost, and with it the new refresh token of an app that rotates them)"
     }
-    let remedy = credentials.remedy(for: reason, error.serverCode)
+    let remedy = asking.remedy(reason, error.serverCode)
     var refused = error.recoded(
-      .notAuthenticated, "\(credentials.loginURL) refused \(credentials.subject): \(said); \(remedy)")
+      .notAuthenticated, "\(asking.loginURL) refused \(asking.subject): \(said); \(remedy)")
     refused.reason = reason.rawValue
     return refused
   }
