@@ -22,18 +22,36 @@ struct Org: Sendable {
   static let programUser = "program-user"
 
   /// The org that the settings name: `sandbox`, an address, `sf:ALIAS`, or the name of an org kept under the home. Without one it
-  /// is that of the environment's own sign-in, then that of the sf CLI's variables, else the sandbox.
+  /// is that of the environment's own sign-in, then that of the sf CLI's variables, then the home's default, else the sandbox.
   /// - Throws: ``HostError`` `.noSuchOrg`, `.invalidConfiguration`.
   static func resolve(_ settings: HostSettings, home: String, program: ProgramSessions) throws -> Org {
     if settings.asksProgram || settings.askForSession != nil { return try signedInByProgram(settings, program) }
+    let directory = OrgDirectory(home: home)
     let name =
-      try settings.org ?? CredentialsSource.environmentOrg() ?? SalesforceVariables.current?.instanceURL ?? sandboxName
+      try settings.org ?? CredentialsSource.environmentOrg() ?? SalesforceVariables.current?.instanceURL
+      ?? directory.defaultName() ?? sandboxName
     if name == sandboxName { return sandbox(settings, home: home) }
+    if let known = try signedIn(to: name, settings, directory) { return known }
     let found = try CredentialsSource(settings: settings, home: home).find(name)
     SignInWarnings.warn(about: found.flow)
     return Org(
       folder: StoreRegistry.folderName(orgFolder(name)), userFolder: StoreRegistry.folderName(found.user),
       credentials: { found.credentials }, keepsSession: found.keepsSession)
+  }
+
+  /// The org and the user that `tureen login` has kept under the home; nil where other sources of a sign-in come first, or where
+  /// no user has a file of credentials.
+  private static func signedIn(to name: String, _ settings: HostSettings, _ directory: OrgDirectory) throws -> Org? {
+    let isFromVariables = CredentialsSource.address(name) != nil && !SignInKeys.environment().isEmpty
+    guard settings.credentialsFile == nil, !isFromVariables, !name.hasPrefix(SalesforceCLI.prefix),
+      let entry = try directory.entry(name), let user = entry.user.flatMap({ entry.user(named: $0) })
+    else { return nil }
+    let file = directory.userFolder(org: entry.folder, user: user.folder) + "/credentials.json"
+    guard FileSystem.exists(file) else { return nil }
+    let found = try CredentialsSource.read(file, defaultURL: entry.loginURL, allowsCommands: !settings.homeIsOfScript)
+    SignInWarnings.warn(about: found.flow)
+    return Org(
+      folder: entry.folder, userFolder: user.folder, credentials: { found.credentials }, keepsSession: found.keepsSession)
   }
 
   /// The program owns the session, so no file keeps a copy.

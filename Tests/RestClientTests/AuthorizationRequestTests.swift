@@ -28,7 +28,10 @@ import Testing
       AuthorizationRequest(loginURL: "https://a.my.salesforce.com", clientId: "c", redirectURI: Self.redirect)
     }
     let texts = made.flatMap { [$0.state, $0.proof.verifier] }
-    #expect(texts.allSatisfy { $0.utf8.count == 43 && $0.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber || "-_".contains($0)) } })
+    #expect(
+      texts.allSatisfy {
+        $0.utf8.count == 43 && $0.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber || "-_".contains($0)) }
+      })
     #expect(Set(texts).count == 100)
   }
 
@@ -135,7 +138,10 @@ import Testing
     let request = request(redirect: "testsfdc:///mobilesdk/detect/oauth/done")
     let answer = "testsfdc:///mobilesdk/detect/oauth/done?code=a&state=the-state"
     #expect(request.answer(pasted: answer) == .code("a"))
-    #expect(self.request(redirect: "http://localhost:1717").answer(pasted: "http://localhost:1717/?code=a&state=the-state") == .code("a"))
-    #expect(self.request(redirect: "http://localhost:80/x").answer(pasted: "http://localhost/x?code=a&state=the-state") == .code("a"))
+    #expect(
+      self.request(redirect: "http://localhost:1717").answer(pasted: "http://localhost:1717/?code=a&state=the-state")
+        == .code("a"))
+    #expect(
+      self.request(redirect: "http://localhost:80/x").answer(pasted: "http://localhost/x?code=a&state=the-state") == .code("a"))
   }
 }

@@ -76,7 +76,7 @@ public struct OAuthClient: Sendable {
   ///
   /// Asked once, and not for long: who signs out is not kept waiting for a host that is away. A token that is gone already, which
   /// Salesforce answers with 400, has ended.
-  func revoke(_ session: Session) async throws(RestError) {
+  public func revoke(_ session: Session) async throws(RestError) {
     let path = "/services/oauth2/revoke"
     let url = try WebAddress.url(path: path, query: [], base: session.loginURL)
     let form = PercentEncoding.form([("token", session.refreshToken ?? session.accessToken)])

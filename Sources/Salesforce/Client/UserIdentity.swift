@@ -76,7 +76,8 @@ extension OAuthClient {
     let said = refusal.map { ": \($0.message)" } ?? ""
     return RestError(
       code: .notAuthenticated,
-      message: "\(session.instanceURL) does not say whose session this is\(said); check the token, and give its app the scope 'id' or "
+      message:
+        "\(session.instanceURL) does not say whose session this is\(said); check the token, and give its app the scope 'id' or "
         + "'openid'")
   }
 

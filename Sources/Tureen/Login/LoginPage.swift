@@ -9,7 +9,7 @@ struct LoginPage: Sendable, Equatable {
   }
 
   static func failed(_ message: String) -> LoginPage {
-    LoginPage(isGood: false, title: "Not signed in", text: "\(message). You can close this page; nothing was stored.")
+    LoginPage(isGood: false, title: "Not signed in", text: "\(message). You can close this page.")
   }
 
   /// For a browser that was held as long as it may be.

@@ -98,7 +98,9 @@ struct LoopbackDesk: Sendable {
   private func isOfThisMachine(_ request: LoopbackRequest) -> Bool {
     guard request.hosts.count == 1, var host = request.hosts.first?.lowercased()[...] else { return false }
     if let colon = host.lastIndex(of: ":"), host.last != "]" {
-      guard host[host.index(after: colon)...].utf8.allSatisfy({ UInt8(ascii: "0")...UInt8(ascii: "9") ~= $0 }) else { return false }
+      guard host[host.index(after: colon)...].utf8.allSatisfy({ UInt8(ascii: "0")...UInt8(ascii: "9") ~= $0 }) else {
+        return false
+      }
       host = host[..<colon]
     }
     return ["localhost", "127.0.0.1", "[::1]"].contains(String(host))

@@ -74,8 +74,8 @@ final class LoopbackListener: Sendable {
         let reason = (error as? IOError).map { String(cString: strerror($0.errnoCode)) } ?? "\(error)"
         throw HostError(
           .portInUse,
-          "port \(port) of \(host) cannot be listened on: \(reason); end the program that has it, or give the app another redirect, "
-            + "such as http://localhost:1718/OauthRedirect, and name it with --redirect")
+          "port \(port) of \(host) cannot be listened on: \(reason); end the program that has it, or give the app another "
+            + "redirect, such as http://localhost:1718/OauthRedirect, and name it with --redirect")
       }
     }
     if let missing, channels.withLock({ $0.isEmpty }) {

@@ -2,8 +2,8 @@ import RestClient
 
 /// A redirect that this machine answers itself: `http://localhost:PORT/PATH`.
 ///
-/// - Note: Source: RFC 8252 section 7.3. Salesforce allows plain http for the name `localhost` alone, not for 127.0.0.1, and compares
-///   the port, too.
+/// - Note: Source: RFC 8252 section 7.3. Salesforce allows plain http for the name `localhost` alone, not for 127.0.0.1, and
+///   compares the port, too.
 struct LoopbackRedirect: Sendable, Equatable {
   /// What the sf CLI's apps have.
   static let standard = "http://localhost:1717/OauthRedirect"

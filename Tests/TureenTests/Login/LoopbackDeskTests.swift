@@ -31,7 +31,8 @@ import Testing
   }
 
   @Test(arguments: [
-    "http://127.0.0.1:1717/x", "https://localhost:1717/x", "http://example.com:1717/x", "testsfdc:///done", "http://localhost:0/x",
+    "http://127.0.0.1:1717/x", "https://localhost:1717/x", "http://example.com:1717/x", "testsfdc:///done",
+    "http://localhost:0/x",
     "http://localhost:1717/x?a=b", "",
   ])
   func redirect_toElsewhere_isNotListenedFor(uri: String) { #expect(LoopbackRedirect(uri) == nil) }

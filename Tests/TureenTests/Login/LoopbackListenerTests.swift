@@ -128,7 +128,8 @@ import Testing
       }
       #expect(await browser.send(padded(16 * 1024)).status == 404)
       #expect(await browser.send(padded(16 * 1024 + 1)).status == 0)
-      #expect(await browser.send("POST /x HTTP/1.1\r\nHost: localhost\r\nContent-Length: 99999\r\n\r\n" + padded(20_000)).status == 0)
+      #expect(
+        await browser.send("POST /x HTTP/1.1\r\nHost: localhost\r\nContent-Length: 99999\r\n\r\n" + padded(20_000)).status == 0)
     }
   }
 

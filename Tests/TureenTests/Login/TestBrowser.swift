@@ -54,7 +54,8 @@ struct TestBrowser: Sendable {
         }
         close(socket)
         let answer = String(decoding: all, as: UTF8.self)
-        continuation.resume(returning: Answer(status: Int(answer.split(separator: " ").dropFirst().first ?? "") ?? 0, text: answer))
+        continuation.resume(
+          returning: Answer(status: Int(answer.split(separator: " ").dropFirst().first ?? "") ?? 0, text: answer))
       }
     }
   }
