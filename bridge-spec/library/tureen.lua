@@ -1793,6 +1793,43 @@ function sandbox.expireLocators(success, failure) end
 ---@return integer? id  for tureen.cancel
 function sandbox.revokeToken(token, success, failure) end
 
+--- Moves the org to another port; the old one refuses data requests: "refused", "urlNotReset" or "closed".
+---@param change {old: string?}?
+---@param success (fun(payload: any): any)?
+---@param failure tureen.Failure?
+---@return integer? id  for tureen.cancel
+---@overload fun(success: (fun(payload: any): any)?, failure: tureen.Failure?): integer?
+function sandbox.migrate(change, success, failure) end
+
+--- Gives the org a new id and ends all tokens and approvals, as the refresh of a Salesforce sandbox does.
+---@param success (fun(payload: any): any)?
+---@param failure tureen.Failure?
+---@return integer? id  for tureen.cancel
+function sandbox.refreshOrg(success, failure) end
+
+--- Lets the token resource redirect to "secondPort" or another origin; without `to` it answers again.
+---@param change {to: string?, status: integer?}?
+---@param success (fun(payload: any): any)?
+---@param failure tureen.Failure?
+---@return integer? id  for tureen.cancel
+---@overload fun(success: (fun(payload: any): any)?, failure: tureen.Failure?): integer?
+function sandbox.redirectTokens(change, success, failure) end
+
+--- Refuses a user or a client for its address, or with `restricted = false` no longer.
+---@param change {user: string?, client: string?, restricted: boolean?}
+---@param success (fun(payload: any): any)?
+---@param failure tureen.Failure?
+---@return integer? id  for tureen.cancel
+function sandbox.restrictAddress(change, success, failure) end
+
+--- Lists the sign-ins, oldest first, each with time, user, client, grant and result.
+---@param filter {since: integer?}?
+---@param success (fun(payload: any): any)?
+---@param failure tureen.Failure?
+---@return integer? id  for tureen.cancel
+---@overload fun(success: (fun(payload: any): any)?, failure: tureen.Failure?): integer?
+function sandbox.signIns(filter, success, failure) end
+
 --- What this core is and can do.
 ---@class tureen.sdkinfo
 local sdkinfo = {}
