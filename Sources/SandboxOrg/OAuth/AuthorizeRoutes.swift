@@ -21,21 +21,18 @@ enum AuthorizeRoutes {
 
   private static func begin(_ call: Call) throws -> ServerReply {
     let form = Form(call.request)
-    let request: AuthorizationRequest, client: SandboxClient
-    do {
-      // Whoever fails before this point may be anyone: no redirect.
-      guard let known = call.org.directory.client(form["client_id"]) else { throw OAuthRefusal.unknownClient }
-      guard let redirect = form["redirect_uri"], known.redirectURIs.contains(redirect),
-        SandboxClient.isPermitted(redirectURI: redirect)
-      else { throw OAuthRefusal.redirectURI }
-      do {
-        client = known
-        request = try Self.request(form, client, redirect)
-      } catch let refusal as OAuthRefusal {
-        return errorRedirect(refusal, to: redirect, form["state"], isImplicit: form["response_type"] != "code")
-      }
-    } catch let refusal as OAuthRefusal {
-      return AuthorizePages.error(refusal)
+    let client: SandboxClient, redirect: String
+    do throws(OAuthRefusal) {
+      (client, redirect) = try sender(form, call.org)
+    } catch {
+      // Whoever fails here may be anyone: no redirect.
+      return AuthorizePages.error(error)
+    }
+    let request: AuthorizationRequest
+    do throws(OAuthRefusal) {
+      request = try Self.request(form, client, redirect)
+    } catch {
+      return errorRedirect(error, to: redirect, form["state"], isImplicit: form["response_type"] != "code")
     }
     let visit = BrowserVisit(call)
     let signedIn = visit.user
@@ -45,6 +42,17 @@ enum AuthorizeRoutes {
     return visit.loginPage(
       .init(request: request, browser: visit.ticketCookie ?? RandomText.make(43), created: visit.now),
       username: signedIn.flatMap { call.org.directory.person(id: $0)?.user.username } ?? form["login_hint"] ?? "")
+  }
+
+  /// The client, and where its users are sent back to.
+  private static func sender(
+    _ form: Form, _ org: Org
+  ) throws(OAuthRefusal) -> (client: SandboxClient, redirect: String) {
+    guard let client = org.directory.client(form["client_id"]) else { throw .unknownClient }
+    guard let redirect = form["redirect_uri"], client.redirectURIs.contains(redirect),
+      SandboxClient.isPermitted(redirectURI: redirect)
+    else { throw .redirectURI }
+    return (client, redirect)
   }
 
   private static func request(

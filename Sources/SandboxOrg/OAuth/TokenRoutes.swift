@@ -99,8 +99,10 @@ enum TokenRoutes {
     return try issue(attempt, client, user: person.id, scopes: client.scopes.filter { $0 != "refresh_token" })
   }
 
-  private static let sharedAudiences: Set = ["https://login.salesforce.com", "https://test.salesforce.com"]
-    .union(["https://login.salesforce.com/", "https://test.salesforce.com/"])
+  private static let sharedAudiences: Set = [
+    "https://login.salesforce.com", "https://test.salesforce.com", "https://login.salesforce.com/",
+    "https://test.salesforce.com/",
+  ]
 
   /// Under a site its URL alone.
   private static func audiences(_ call: Call) -> [String] {
