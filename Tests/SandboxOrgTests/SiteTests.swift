@@ -77,7 +77,8 @@ private let limits = "/services/data/v66.0/limits"
         ).json
       }
       let site = server.url + "/portal"
-      #expect(try await bearer(site, at: "/portal")["sfdc_community_url"] == .string(site))
+      let answer = try await bearer(site, at: "/portal")
+      #expect(answer["sfdc_community_url"] == .string(site))
       #expect(try await bearer("https://login.salesforce.com", at: "/portal")["error_description"] == "audience is invalid")
       #expect(try await bearer(server.url, at: "")["error_description"] == "user hasn't approved this consumer")
     }
