@@ -37,7 +37,7 @@ struct CredentialsSource {
       return try CredentialsSource.read(file, defaultURL: address, allowsCommands: !settings.credentialsFileIsOfScript)
     }
     if let address, let found = try environment(address) { return found }
-    let kept = "\(home)/orgs/\(StoreRegistry.folderName(org))/credentials.json"
+    let kept = "\(home)/orgs/\(StoreRegistry.folderName(Org.orgFolder(org)))/credentials.json"
     if FileSystem.exists(kept) {
       return try CredentialsSource.read(kept, defaultURL: address, allowsCommands: !settings.homeIsOfScript)
     }

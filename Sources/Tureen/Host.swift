@@ -168,6 +168,7 @@ public final class Host: BridgeHost {
       defer { state.core = nil }
       return state.core
     }
+    program.close()
     core?.close()
   }
 

@@ -106,7 +106,7 @@ struct Org: Sendable {
   static func sandboxCredentialsPath(home: String) -> String { "\(home)/sandbox/credentials.json" }
 
   /// An address without its scheme, else the name itself.
-  private static func orgFolder(_ name: String) -> String {
+  static func orgFolder(_ name: String) -> String {
     for scheme in ["https://", "http://"] where name.hasPrefix(scheme) {
       var host = name.dropFirst(scheme.count)
       while host.hasSuffix("/") { host = host.dropLast() }

@@ -157,7 +157,7 @@ import Testing
         if words[0] == "exec" { environment["TUREEN_LOG_REQUESTS"] = "debug" }
         let path = (flow.programs.map { $0 + ":" } ?? "") + "/usr/bin:/bin"
         let ended = try await bed.place.run(
-          "/bin/bash", ["-c", #"PATH=$0 exec "$@""#, path, Built.tureen] + command, environment: environment)
+          "/bin/bash", ["-c", #"export PATH="$0"; exec "$@""#, path, Built.tureen] + command, environment: environment)
         // What `oauth authenticate` prints is the access token: that is what it is for.
         let output = words.last == "authenticate" && ended.status == 0 ? "" : ended.output
         bed.check(output, "\(flow) \(mood) \(words[0]): stdout")

@@ -28,7 +28,7 @@ import Testing
       ["exec", "--home", place.home] + (org.map { ["--org", $0] } ?? [])
       + ["network", "sendRequest", #"{"path":"/services/data/v66.0/limits"}"#]
     guard let path else { return try await place.run(Built.tureen, words, environment: environment) }
-    return try await place.run("/bin/bash", ["-c", #"PATH=$0 exec "$@""#, path, Built.tureen] + words, environment: environment)
+    return try await place.run("/bin/bash", ["-c", #"export PATH="$0"; exec "$@""#, path, Built.tureen] + words, environment: environment)
   }
 
   private var given: [String: String] { ["TUREEN_ACCESS_TOKEN": "token-given", "TUREEN_INSTANCE_URL": org.url] }

@@ -94,6 +94,15 @@ final class ProgramSessions: Sendable {
     return !waiting.isEmpty
   }
 
+  /// Ends what waits: the host closes.
+  func close() {
+    let waiting = state.withLock { state in
+      defer { state.waiting = [:] }
+      return state.waiting.values
+    }
+    for each in waiting { each.resume(returning: .failure(CancellationError())) }
+  }
+
   // MARK: Waiting
 
   private func session(_ need: SessionNeed, _ ask: (@Sendable (SessionNeed) async throws -> Session)?) async throws -> Session {
