@@ -225,7 +225,7 @@ PUBLIC int tureen_give_session(tureen *t, const char *json) {
 /* Whether the host tells of such an event; the others of bridge-spec/events are between scripts. */
 static int is_told(const char *event) {
   static const char *const events[] = {"sync", "online", "offline", "pause", "resume", "salesforceSessionRefresh", "sessionLost",
-                                       "sessionNeeded", "uncaughtError"};
+                                       "sessionNeeded", "userSwitched", "uncaughtError"};
   for (size_t i = 0; i < sizeof events / sizeof *events; i++)
     if (strcmp(events[i], event) == 0) return 1;
   return 0;

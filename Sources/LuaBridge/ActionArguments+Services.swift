@@ -126,6 +126,19 @@ extension AccountAction {
   }
 }
 
+extension AccountsAction {
+  /// What the action takes.
+  var rules: ArgumentRules {
+    switch self {
+    case .getUsage: Rules.getUsage
+    }
+  }
+
+  private enum Rules {
+    static let getUsage = ArgumentRules([])
+  }
+}
+
 extension SDKInfoAction {
   /// What the action takes.
   var rules: ArgumentRules {

@@ -3,6 +3,7 @@
 extension ActionCatalog {
   /// What each action does, by the last word of its service and its wire name.
   static let summaries = [
+    "accounts/getUsage": "How many of its API calls the org has used, as the newest answer to any process of this home said.",
     "asset/path": "The file that a sync of a collection fetched for a URL, by the key assets of its target.",
     "keyvalue/kvClear": "Removes every key, and with them the key-value store.",
     "keyvalue/kvContains": "Whether there is such a key.",
@@ -51,9 +52,9 @@ extension ActionCatalog {
     "sdkinfo/registerAppFeature": "Says that the script uses a feature.",
     "sdkinfo/unregisterAppFeature": "Takes a feature back.",
     "sfaccountmanager/getCurrentUser": "Who is signed in.",
-    "sfaccountmanager/getUsers": "The accounts the host has.",
+    "sfaccountmanager/getUsers": "The accounts of the home that have a session, the current one first.",
     "sfaccountmanager/logout": "Ends the session of an account.",
-    "sfaccountmanager/switchToUser": "Makes an account the current one.",
+    "sfaccountmanager/switchToUser": "Makes another account of the home the current one.",
     "smartstore/pgAlterSoup":
       "Gives a soup other index specs, in one step for everybody who looks: the old soup or the new one, also after a crash.",
     "smartstore/pgClearSoup": "Removes all entries of a soup.",

@@ -102,5 +102,6 @@ package struct RequestSender: Sendable {
         "sent": "\(trace.bytesSent)", "received": "\(trace.bytesReceived)", "ms": "\(Int(trace.durationMs))",
       ])
     observer?.requestFinished(trace)
+    if let response { observer?.received(headers: response.headers) }
   }
 }

@@ -71,6 +71,8 @@ public struct RestError: Error, Sendable {
   public var resumeAt: Int64?
   /// Why a sign-in was refused, in one word that scripts switch on; nil for other errors.
   public var reason: String?
+  /// Nothing was asked: this side keeps to a limit of its own.
+  public var isLocal = false
 
   public init(
     code: Code, message: String, status: Int? = nil, headers: [(name: String, value: String)] = [],
@@ -128,7 +130,7 @@ extension RestError {
 extension RestError: Equatable {
   public static func == (a: RestError, b: RestError) -> Bool {
     a.code == b.code && a.message == b.message && a.status == b.status && a.body == b.body && a.errors == b.errors
-      && a.outcome == b.outcome && a.resumeAt == b.resumeAt && a.reason == b.reason
+      && a.outcome == b.outcome && a.resumeAt == b.resumeAt && a.reason == b.reason && a.isLocal == b.isLocal
       && a.headers.elementsEqual(b.headers) { $0.name == $1.name && $0.value == $1.value }
   }
 }

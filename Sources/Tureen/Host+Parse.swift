@@ -28,7 +28,10 @@ extension Host {
         message: "\(action.rawValue) is not available to a restricted script (--restricted)")
     }
     let client = try parse(try call.string("connection"))
+    let calls = try core().user.calls
+    calls.begin()
     let task = Task {
+      defer { calls.end() }
       do {
         onUpdate(.finished(try await ParseCall(client: client, call: call).run(action).serialized()))
       } catch {

@@ -86,11 +86,11 @@ public final class Host: BridgeHost {
     settings.fill(from: folder.settings)
     let home = try HostSettings.resolvedHome(settings.home)
     try HostSettings.checkHome(home)
-    let core = HostCore(
-      home: home, org: try Org.resolve(settings, home: home, program: program), settings: settings,
-      authorities: try settings.trustedCertificates(), folder: folder, targets: targets, events: events, userAgent: userAgent)
-    try folder.check(.host(core.connections))
-    return core
+    let org = try Org.resolve(settings, home: home, program: program)
+    let parts = try HostParts(
+      home: home, settings: settings, folder: folder, targets: targets, events: events, userAgent: userAgent)
+    try folder.check(.host(parts.connections))
+    return HostCore(org: org, parts: parts)
   }
 
   /// What is running; nil before the first use and after the end.
@@ -122,6 +122,7 @@ public final class Host: BridgeHost {
       if let directory = given.configDirectory {
         folder = try ConfigurationFolder(HostSettings.absolute(directory), isRestricted: state.settings.isRestricted)
       }
+      given.clock = state.settings.clock
       given.fill(from: state.settings)
       state.settings = given
       state.folder = folder
@@ -173,7 +174,7 @@ public final class Host: BridgeHost {
   }
 
   /// Asks every running sync to stop at its next page boundary; their last updates still come. Any thread.
-  public func stopSyncs() { state.withLock { $0.core }?.stopSyncs() }
+  public func stopSyncs() { runningCore?.user.stopSyncs() }
 }
 
 /// Facts about this build.

@@ -14,7 +14,7 @@ public struct HostError: Error, Sendable, Equatable, CustomStringConvertible {
     case alreadyInUse
     /// The org is not known, or there is nothing to sign in with.
     case noSuchOrg
-    /// The org has no such user, or none who is current.
+    /// The org or the home has no such user, or none who is current, or the session has ended.
     case noSuchUser
     /// The folder of the org belongs to another org, or the user's to another user of that name; or the org is not a sandbox where
     /// only one is allowed.

@@ -9,6 +9,7 @@ import Synchronization
 final class HostEvents: RestObserver {
   private let targets: ScriptTargets
   private let state = Mutex(Connectivity())
+  private let switches = Atomic<Int>(0)
   /// What requests say who sends them; set by the host.
   let userAgent = Mutex<@Sendable () -> String>({ "" })
 
@@ -39,6 +40,11 @@ final class HostEvents: RestObserver {
     detail["isGlobalStore"] = .bool(store.isGlobal)
     detail["storeName"] = .string(store.name)
     tell("sync", .object(detail), about: "sync \(store.isGlobal) \(store.name) \(sync.id)")
+  }
+
+  /// Another user is the current one. Each switch is told by itself: a later one does not replace it.
+  func userSwitched(_ detail: JSONValue) {
+    tell("userSwitched", detail, about: "switch \(switches.add(1, ordering: .relaxed).newValue)")
   }
 
   func requestFinished(_ trace: RestTrace) {

@@ -56,6 +56,18 @@ public struct HostSettings: Sendable {
   /// Named servers. A name that also stands in `connections.json` means the one given here.
   public var connections: [ConnectionSettings] = []
 
+  /// How many of the org's API calls syncs leave to others; nil leaves it to the org to refuse.
+  public var apiReserve: ApiReserve?
+
+  /// Which of the home's accounts scripts see; nil means the current one alone. A restricted script never sees more.
+  public var accounts: VisibleAccounts?
+
+  /// The same where neither a script nor a file says it; nil is ``VisibleAccounts/one``.
+  public var accountsByDefault: VisibleAccounts?
+
+  /// What waits and time limits go by; tests have their own.
+  package var clock = RetryEnvironment.live
+
   /// A log of every request, to the org and to connections; nil leaves it to what each connection says, and the org's to none.
   public var requestLog: RequestLogSettings?
 
@@ -63,8 +75,11 @@ public struct HostSettings: Sendable {
 
   /// Keys of `tureen.configure`, of `bootconfig.json` and of `tureen_open` that are Tureen's own.
   static let keys =
-    ["home", "org", "credentials", "apiVersion", "caFile", "config", "recover", "connections", "logRequests", "logRequestsFile"]
-    + ["sessionCommand", "signIn"] + StoreKeySource.keys
+    [
+      "home", "org", "credentials", "apiVersion", "caFile", "config", "recover", "connections", "logRequests", "logRequestsFile",
+      "accounts", "apiReserve", "sessionCommand", "signIn",
+    ]
+    + StoreKeySource.keys
 
   /// Takes settings from an object, over those that stand.
   /// - Parameters:
@@ -87,6 +102,13 @@ public struct HostSettings: Sendable {
         try takeConnections(value, problem: problem)
         continue
       }
+      if key == "apiReserve" {
+        guard let reserve = ApiReserve(value) else {
+          throw problem(key, "must be a number of API calls, such as 500, or a part of them, such as \"10%\"")
+        }
+        apiReserve = reserve
+        continue
+      }
       guard let text = value.stringValue, !text.isEmpty else { throw problem(key, "must be a string, not \(value.kindName)") }
       switch key {
       case "home": home = text
@@ -105,6 +127,9 @@ public struct HostSettings: Sendable {
         guard allowsProgram else { throw problem(key, "is for programs that open a host with tureen_open") }
         guard text == "program" else { throw problem(key, "must be program; every other way to sign in goes without it") }
         asksProgram = true
+      case "accounts":
+        guard let word = VisibleAccounts(rawValue: text) else { throw problem(key, "must be one or home") }
+        accounts = word
       case "recover":
         guard ["refuse", "moveAside"].contains(text) else { throw problem(key, "must be refuse or moveAside") }
         recover = text
@@ -151,6 +176,9 @@ public struct HostSettings: Sendable {
     apiVersion = apiVersion ?? other.apiVersion
     caFile = caFile ?? other.caFile
     recover = recover ?? other.recover
+    accounts = accounts ?? other.accounts
+    accountsByDefault = accountsByDefault ?? other.accountsByDefault
+    apiReserve = apiReserve ?? other.apiReserve
     storeKey = storeKey ?? other.storeKey
     sessionCommand = sessionCommand ?? other.sessionCommand
     configDirectory = configDirectory ?? other.configDirectory
@@ -251,4 +279,12 @@ enum Environment {
     let text = String(cString: value)
     return text.isEmpty ? nil : text
   }
+}
+
+/// Which of a home's accounts scripts see and may switch to.
+public enum VisibleAccounts: String, Sendable {
+  /// The current one.
+  case one
+  /// All that have a session.
+  case home
 }

@@ -10,8 +10,10 @@ struct OrgConnection: Sendable {
   let apiVersion: String
   let transport: TransportConfiguration
   let events: HostEvents
+  let usage: OrgUsage
   /// What scripts get of the session.
   let shownTokens: Account.ShownTokens
+  let clock: RetryEnvironment
   let userAgent: @Sendable () -> String
 
   /// - Throws: ``HostError`` for credentials that are missing or wrong.
@@ -21,7 +23,8 @@ struct OrgConnection: Sendable {
     let store: (any SessionStore)? = if case .accessToken(_, _?) = credentials { nil } else { store }
     return SalesforceClient(
       store: store, credentials: credentials, apiVersion: apiVersion, transport: HTTPTransport(transport),
-      isRestricted: shownTokens == .none, observer: SyncTrafficObserver(next: events), userAgent: userAgent,
+      isRestricted: shownTokens == .none, environment: clock,
+      observer: SyncTrafficObserver(next: OrgObserver(events: events, usage: usage)), userAgent: userAgent,
       onSessionChange: { change in tell(change, credentials) })
   }
 
@@ -37,4 +40,13 @@ struct OrgConnection: Sendable {
     case .lost(let session, let error): events.sessionLost(account(session), org: org.folder, error)
     }
   }
+}
+
+/// What the answers of an org tell the host beside what they were asked for.
+private struct OrgObserver: RestObserver {
+  let events: HostEvents
+  let usage: OrgUsage
+
+  func requestFinished(_ trace: RestTrace) { events.requestFinished(trace) }
+  func received(headers: [(name: String, value: String)]) { usage.note(headers: headers) }
 }

@@ -29,4 +29,12 @@ enum Tuning {
   static let storeLockPatienceMs: Int64 = 500
   /// Bytes of one file a script may send: as much as the model's org takes, and what fits in memory twice.
   static let largestUpload = 2_000_000_000 / 4
+  /// Seconds that syncs have to reach the end of their page when another user becomes the current one.
+  static let switchSeconds = 30.0
+  /// Milliseconds between two writes of an org's usage: a sync has an answer every few milliseconds.
+  static let usageWriteMs: Int64 = 10_000
+  /// Milliseconds for which what was seen of an org's usage counts: calls of the last day leave it all the time.
+  static let usageLifeMs: Int64 = 600_000
+  /// Milliseconds that clocks of machines with a common home may be apart.
+  static let usageClockSkewMs: Int64 = 60_000
 }

@@ -53,6 +53,7 @@ struct HostOptions: ParsableArguments {
     do {
       let sandbox = EmbeddedSandbox(home: try HostSettings.resolvedHome(home))
       var settings = sandbox.settings(home: home, org: org, configDirectory: configDirectory)
+      settings.accountsByDefault = .home
       if let level { settings.requestLog = RequestLogSettings(level: level) }
       adjust(&settings)
       let host = Host(settings: settings)

@@ -50,13 +50,14 @@
 ---@field currentPageOrderedEntries any[]  entries; rows for a smart query or one with selectPaths
 ---@field lazy boolean?  as in the query spec
 
---- What committed transactions did to a soup since the last one was heard.
+--- What committed transactions did to a soup since the last one was heard; or why nothing more is heard.
 ---@class tureen.Change
----@field soupName string
----@field created integer[]  entry ids; each id stands in one list
----@field updated integer[]
----@field removed integer[]
----@field all boolean  any entry may have changed; the lists are empty
+---@field soupName string?  this and all but the last member stand in every change
+---@field created integer[]?  entry ids; each id stands in one list
+---@field updated integer[]?
+---@field removed integer[]?
+---@field all boolean?  any entry may have changed; the lists are empty
+---@field closed "userSwitched"?  alone, in the last update: another user is the current one
 
 --- Which store a call means.
 ---@class tureen.StoreConfig
@@ -93,6 +94,7 @@
 ---@field hasMore boolean  the run ended at options.maxPages and the list goes on: more brings the rest
 ---@field incomplete boolean  records moved between the pages while the list was read: some may be missing until the next run
 ---@field resumeAt integer  STOPPED because the server answers nothing more before that, ms since 1970 UTC; 0 otherwise
+---@field orgId string  the org whose records a sync of a global store brings; absent before its first run, and for other syncs
 ---@field connection string  the named server of the target; absent for the org
 ---@field succeeded integer  uploads the server accepted
 ---@field failed integer  uploads the server refused; the entries have __last_error__
@@ -134,9 +136,9 @@
 ---@field communityId any
 ---@field communityUrl any
 
---- Who is signed in.
+--- A user who is signed in.
 ---@class tureen.Account
----@field authToken any  a string; null to a restricted script
+---@field authToken any  a string; null to a restricted script, and of an account that is not current
 ---@field loginServer any
 ---@field idUrl any
 ---@field instanceServer string
@@ -144,6 +146,13 @@
 ---@field userId any
 ---@field username any
 ---@field clientId any
+
+--- How many of its API calls an org has used, those of all callers over the last 24 hours.
+---@class tureen.ApiUsage
+---@field used integer
+---@field max integer
+---@field perApp table?  the same for this app alone, where the org says it
+---@field seenAt integer  when the answer came, ms since 1970 UTC
 
 --- What this core is and can do.
 ---@class tureen.SDKInfo
@@ -1854,11 +1863,11 @@ function sdkinfo.registerAppFeature(feature, success, failure) end
 ---@return integer? id  for tureen.cancel
 function sdkinfo.unregisterAppFeature(feature, success, failure) end
 
---- The accounts of the host: one if a user is signed in.
+--- The accounts of the home, and which of them is current.
 ---@class tureen.sfaccountmanager
 local sfaccountmanager = {}
 
---- The accounts the host has.
+--- The accounts of the home that have a session, the current one first.
 ---@param success (fun(accounts: tureen.Account[]): any)?
 ---@param failure tureen.Failure?
 ---@return integer? id  for tureen.cancel
@@ -1870,7 +1879,7 @@ function sfaccountmanager.getUsers(success, failure) end
 ---@return integer? id  for tureen.cancel
 function sfaccountmanager.getCurrentUser(success, failure) end
 
---- Ends the session of an account; without one, of who is signed in.
+--- Ends the session of an account; without one, of the current one. After that no user is current. Stores stay.
 ---@param user {userId: string, orgId: string}?
 ---@param success (fun(ok: "OK"): any)?
 ---@param failure tureen.Failure?
@@ -1878,13 +1887,22 @@ function sfaccountmanager.getCurrentUser(success, failure) end
 ---@overload fun(success: (fun(ok: "OK"): any)?, failure: tureen.Failure?): integer?
 function sfaccountmanager.logout(user, success, failure) end
 
---- Makes an account the current one.
+--- Makes another account of the home the current one. Calls made before are answered first, as the user before; running
+--- syncs end STOPPED at their page, and are cancelled after 30 seconds; the user's cursors close and its observers end
+--- with {"closed": "userSwitched"}; then the event userSwitched comes, and later calls run as the new user. Global
+--- stores keep their cursors and observers. Nothing is resumed after switching back: call reSync.
 ---@param user {userId: string, orgId: string}?
 ---@param success (fun(ok: "OK"): any)?
 ---@param failure tureen.Failure?
 ---@return integer? id  for tureen.cancel
 ---@overload fun(success: (fun(ok: "OK"): any)?, failure: tureen.Failure?): integer?
 function sfaccountmanager.switchToUser(user, success, failure) end
+
+--- How many of its API calls the org has used, as the newest answer to any process of this home said. Sends nothing.
+---@param success (fun(usage: tureen.ApiUsage|lightuserdata): any)?
+---@param failure tureen.Failure?
+---@return integer? id  for tureen.cancel
+function sfaccountmanager.getUsage(success, failure) end
 
 --- A record of a query with `lazy = true`: a field is parsed when it is read, an object in it is a record again. It
 --- cannot be changed. A field hides the method of its name. It keeps the text of its whole page in memory.

@@ -117,8 +117,8 @@ int tureen_cancel(tureen *t, int64_t call);
 int64_t tureen_pending(tureen *t);
 
 /* Calls `listener` for each event of that name: sync, online, offline, pause, resume, salesforceSessionRefresh, sessionLost,
- * sessionNeeded or uncaughtError; see bridge-spec/events. A sync's event comes after the answer it belongs to; where an event
- * has no detail, json is null.
+ * sessionNeeded, userSwitched or uncaughtError; see bridge-spec/events. A sync's event comes after the answer it belongs to;
+ * where an event has no detail, json is null.
  * Listeners are called in the order they were added; one added while an event is told waits for the next.
  * Returns a number above 0 for tureen_unlisten; TUREEN_MISUSE (a NULL, another name), TUREEN_CLOSED, TUREEN_NO_MEMORY. */
 int64_t tureen_listen(tureen *t, const char *event, tureen_on_event listener, void *user);

@@ -50,4 +50,6 @@ public struct SyncTrafficObserver: RestObserver {
     RequestMeter.current?.note(trace)
     next?.requestFinished(trace)
   }
+
+  public func received(headers: [(name: String, value: String)]) { next?.received(headers: headers) }
 }

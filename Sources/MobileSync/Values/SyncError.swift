@@ -33,6 +33,8 @@ public struct SyncError: Error, Sendable {
     case tooManyGhosts
     /// Another process runs this sync.
     case runningElsewhere
+    /// A sync of a store that orgs have in common belongs to another org.
+    case otherOrg
     /// Stopped or cancelled before the end: the error of calls that have no sync state to say so.
     case stopped
     case internalError
@@ -112,6 +114,7 @@ public struct SyncError: Error, Sendable {
       "domain": .string(domain), "code": .string(code), "message": .string(message), "retryable": .bool(isRetryable),
     ]
     if let reason = (cause as? RestError)?.reason { json["reason"] = .string(reason) }
+    if (cause as? RestError)?.isLocal == true { json["local"] = true }
     if let status { json["status"] = .integer(Int64(status)) }
     if let body { json["body"] = .string(body) }
     if !errors.isEmpty { json["errors"] = .array(errors) }

@@ -123,9 +123,9 @@ public final class SalesforceClient: RestClient {
           .sessionExpired, "\(session.instanceURL) refused the session: \(refused.message); \(error.message)")
       }
     }
-    let mayHaveMoved = refused.isUnreachable(session.instanceURL) && (SyncTraffic.isOfSync || refused.status != nil)
+    let mayHaveMoved = refused.isUnreachable(session.dataURL) && (SyncTraffic.isOfSync || refused.status != nil)
     guard mayHaveMoved, let next = try? await sessions.moved(from: session) else { return nil }
-    return WebAddress(next.session.instanceURL) == WebAddress(session.instanceURL) ? nil : next
+    return WebAddress(next.session.dataURL) == WebAddress(session.dataURL) ? nil : next
   }
 
   /// What the request ends with when no other session helps.
@@ -139,11 +139,11 @@ public final class SalesforceClient: RestClient {
 
   /// An address on the instance that the org has left, on the new one.
   private static func moved(_ path: String, from old: Session, to new: Session) -> String {
-    guard let target = WebAddress(path), target == WebAddress(old.instanceURL), old.instanceURL != new.instanceURL,
+    guard let target = WebAddress(path), target == WebAddress(old.dataURL), old.dataURL != new.dataURL,
       let scheme = path.firstRange(ofASCII: "://"),
       let rest = path[scheme.upperBound...].firstIndex(where: { "/?#".contains($0) })
     else { return path }
-    return new.instanceURL + path[rest...]
+    return new.base(ofPath: String(path[rest...])) + path[rest...]
   }
 
   public func shutdown() async {
@@ -152,9 +152,9 @@ public final class SalesforceClient: RestClient {
   }
 
   private func send(_ request: RestRequest, with session: Session) async throws(RestError) -> RestResponse {
-    let url = try WebAddress.url(path: request.path, query: request.query, base: session.instanceURL)
+    let url = try WebAddress.url(path: request.path, query: request.query, base: session.base(ofPath: request.path))
     guard session.mayAuthorize(url) else {
-      throw .invalidURL("the session is for \(session.instanceURL) only, not for '\(WebAddress(url)?.host ?? "")'")
+      throw .invalidURL("the session is for \(session.dataURL) only, not for '\(WebAddress(url)?.host ?? "")'")
     }
     return try await sender.send(request, url: url, token: session.accessToken)
   }
@@ -172,7 +172,7 @@ public final class SalesforceClient: RestClient {
   }
 
   private func sendOpenly(_ request: RestRequest) async throws(RestError) -> RestResponse {
-    guard let base = await sessions.known()?.instanceURL ?? loginURL else {
+    guard let base = await sessions.known()?.base(ofPath: request.path) ?? loginURL else {
       throw .invalidURL("no instance and no login host is known for '\(request.pathWithoutQuery)'")
     }
     let url = try WebAddress.url(path: request.path, query: request.query, base: base)

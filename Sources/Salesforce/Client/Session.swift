@@ -51,7 +51,19 @@ public struct Session: Sendable, Equatable {
   /// response or a script names.
   func mayAuthorize(_ url: String) -> Bool {
     guard let target = WebAddress(url) else { return false }
-    return [instanceURL, loginURL, identityURL].contains { WebAddress($0) == target }
+    return [dataURL, instanceURL, loginURL, identityURL].contains { WebAddress($0) == target }
+  }
+
+  /// Where data calls go: the site of a user who belongs to one, else the instance.
+  public var dataURL: String { communityURL.flatMap { WebAddress($0) == nil ? nil : $0 } ?? instanceURL }
+
+  /// The base of a data call: the site without its path where the call's own has it already, as a server's links may.
+  func base(ofPath path: String) -> String {
+    let url = dataURL
+    guard let scheme = url.firstRange(ofASCII: "://"), let slash = url[scheme.upperBound...].firstIndex(of: "/"),
+      path.hasPrefix(url[slash...] + "/")
+    else { return url }
+    return String(url[..<slash])
   }
 }
 

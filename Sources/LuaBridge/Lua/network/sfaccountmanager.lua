@@ -1,4 +1,4 @@
---- The accounts the host has: one, when a user is signed in.
+--- The accounts of the home, and which of them is current.
 local core = ...
 local arguments = core.import "arguments"
 local calls = core.import "calls"
@@ -11,7 +11,8 @@ local SERVICE = "com.salesforce.sfaccountmanager"
 for _, name in ipairs { "getUsers", "getCurrentUser" } do
   M[name] = arguments.define { name = name, params = {}, send = arguments.action(SERVICE, name, {}) }
 end
--- getUsers(success, error): a list of {authToken, loginServer, idUrl, instanceServer, orgId, userId, username, clientId}
+-- getUsers(success, error): a list of {authToken, loginServer, idUrl, instanceServer, orgId, userId, username, clientId}, the
+-- current one first; the tokens of the others are tureen.null
 -- getCurrentUser(success, error): one of them, tureen.null when no user is signed in
 
 local function about_user(name)
@@ -24,9 +25,13 @@ local function about_user(name)
   }
 end
 
--- logout(user?, success, error): "OK"; nil means who is signed in, a user that is not leaves everything as it is
+-- logout(user?, success, error): "OK"; nil means the current one, a user without a session leaves everything as it is
 about_user "logout"
--- switchToUser(user?, success, error): "OK" for the user who is signed in; another one is an error
+-- switchToUser(user, success, error): "OK" once the user is the current one and all calls made before have been answered
 about_user "switchToUser"
+
+-- getUsage(success, error): {used, max, perApp, seenAt}, what the org's answers said last of its API calls; tureen.null when
+-- none did
+M.getUsage = arguments.define { name = "getUsage", params = {}, send = arguments.action("tureen.accounts", "getUsage", {}) }
 
 return M
