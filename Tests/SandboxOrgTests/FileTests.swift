@@ -275,7 +275,8 @@ extension WireClient {
       }
       // One of 20 MB, which is too much for a row without files.
       let bytes = [UInt8](repeating: 7, count: 20 * mega)
-      let id = try await upload(#"{"PathOnClient":"big.bin"}"#, bytes, by: client).json["id"]?.stringValue ?? ""
+      let made = try await upload(#"{"PathOnClient":"big.bin"}"#, bytes, by: client)
+      let id = try #require(made.json["id"]?.stringValue, "\(made.text)")
       let data = try await client.send("GET", "\(rows)/ContentVersion/\(id)/VersionData")
       #expect(data.body == bytes && server.requests().last?.bytes == bytes.count)
     }

@@ -76,7 +76,8 @@ final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
       if state.unanswered == 1, wantsContinue(head) {
         context.writeAndFlush(wrapOutboundOut(.head(HTTPResponse(status: .continue))), promise: nil)
       }
-    case .body: break
+    case .body(let piece):
+      if state.bodyArrived(piece.readableBytes, step: limits.bodyStep) { wait(limits.body, context) }
     case .end:
       state.requestEnded()
       deadline?.cancel()
@@ -220,6 +221,8 @@ final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
 struct ConnectionState: Equatable {
   /// A head has arrived, the end of its body has not.
   private(set) var isReading = false
+  /// Bytes of the body since its last step.
+  private var bodyBytes = 0
   /// Heads whose answer is not complete.
   private(set) var unanswered = 0
   private(set) var isAnswering = false
@@ -238,7 +241,15 @@ struct ConnectionState: Equatable {
 
   mutating func headArrived() {
     isReading = true
+    bodyBytes = 0
     unanswered += 1
+  }
+  /// - Returns: Whether the body has come a step further.
+  mutating func bodyArrived(_ count: Int, step: Int) -> Bool {
+    bodyBytes += count
+    guard bodyBytes >= step else { return false }
+    bodyBytes = 0
+    return true
   }
   mutating func requestEnded() { isReading = false }
   mutating func answerBegan(isLast: Bool) {
