@@ -172,7 +172,8 @@ end)
 
 tests.test_files_go_before_the_objects_that_hold_them = case(function()
   local Note = support.class "FileNote"
-  local note = assert(Note { cover = parse.file("a.txt", "hello \0 bytes"), pages = { parse.file("b.bin", "x", "image/png") } }:save())
+  local cover, page = parse.file("a.txt", "hello \0 bytes"), parse.file("b.bin", "x", "image/png")
+  local note = assert(Note { cover = cover, pages = { page } }:save())
   same(note:get "cover".name:match "_a%.txt$", "_a.txt")
   same(note:get "cover".base64, nil)
   same(type(note:get("pages")[1].url), "string")
@@ -213,7 +214,8 @@ tests.test_misuse_names_the_argument = case(function()
     harness.raises(("set: '%s' names neither a column nor a part of one, such as stats.reads"):format(name), Note().set, Note(),
       name, 1)
   end
-  harness.raises("set: argument 2 'value' must not be or hold NaN, which JSON has no form for", Note().set, Note(), "n", { 0 / 0 })
+  local nan = "set: argument 2 'value' must not be or hold NaN, which JSON has no form for"
+  harness.raises(nan, Note().set, Note(), "n", { 0 / 0 })
   harness.raises("class: argument 1 'name' must not be empty", parse.class, "")
   harness.raises("geoPoint: argument 2 'longitude' must be a finite number, got inf", parse.geoPoint, 1, math.huge)
   harness.raises("save: cacheMode cache-only needs 'soup' in the settings of class MisuseNote", Note().save, Note(),

@@ -171,7 +171,8 @@ end)
 tests.test_a_class_without_a_soup_cannot_be_kept_offline = case(function()
   local Book, ISBN = classes "NoSoup"
   -- And nothing of what hangs on it is stored.
-  support.fails("invalidRequest", Book { isbn = ISBN { value = "978" }, other = parse.class "NoSoupOther" { n = 1 } }:save(OFFLINE))
+  local isbn, other = ISBN { value = "978" }, parse.class "NoSoupOther" { n = 1 }
+  support.fails("invalidRequest", Book { isbn = isbn, other = other }:save(OFFLINE))
   same(#entries "NoSoup_isbns", 0)
   local err = support.fails("invalidRequest", Book { other = parse.class "NoSoupOther" { n = 1 } }:save(OFFLINE))
   same(err.message, "class NoSoupOther has no soup: name it in 'soup' of the class to save its objects offline")

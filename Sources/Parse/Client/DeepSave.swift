@@ -29,6 +29,8 @@ struct DeepSave: Sendable {
     var answer: JSONObject
     /// Ids that the server gave others of the same save, by ours.
     var ids: [String: String] = [:]
+    /// Fields whose files were uploaded, as they are to be read: with the addresses.
+    var files = JSONObject()
   }
 
   typealias Outcome = Result<Saved, ParseSaveError>
@@ -69,6 +71,7 @@ struct DeepSave: Sendable {
       switch outcome ?? .failure(ParseSaveError(progress.end)) {
       case .success(var saved):
         saved.ids = progress.ids
+        saved.files = progress.files[i] ?? [:]
         return .success(saved)
       case .failure(var error):
         error.uploaded = progress.files[i] ?? [:]

@@ -147,9 +147,7 @@ public struct ParseObject: Sendable, Equatable {
   mutating func take(_ saved: DeepSave.Saved) {
     objectId = saved.id
     for (key, value) in fields { fields[key] = LocalPointers.resolved(value, saved.ids) }
-    for (key, value) in saved.sent where changes[key].map(PendingFile.isIn) ?? false {
-      FieldPath(key).set(value, in: &fields)
-    }
+    for (key, value) in saved.files { FieldPath(key).set(value, in: &fields) }
     fields = WriteAnswer(saved.answer).merged(into: fields, sent: saved.sent)
     // It is on the server now; a copy here would only wait to be stolen.
     if className == "_User" { fields["password"] = nil }

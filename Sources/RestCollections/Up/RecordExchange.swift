@@ -122,7 +122,10 @@ struct RecordExchange: Sendable {
   }
 
   /// A record lacks what a template needs: that one cannot be sent.
-  struct MissingValue: Error { let message: String }
+  struct MissingValue: Error, CustomStringConvertible {
+    let message: String
+    var description: String { message }
+  }
 
   /// The URL of a template with parameters.
   func url(_ template: URITemplate, _ params: [RecordRead.Parameter], _ row: UploadRow) throws(MissingValue) -> String {

@@ -178,7 +178,7 @@ struct RecordUpload: Sendable {
     // Taken, and made later: until then the server shows the record as it was.
     if name == "update", response.status == 202 { return laid(body.sent, over: result, id) }
     if var members = answer.members {
-      if operation.answer == .partial { members = body.sent.replacing(with: members) }
+      if operation.answer == .partial { members = body.sent.replacing(with: members) } else { members = await computed(members) }
       result.record = members
       return result
     }
@@ -195,7 +195,7 @@ struct RecordUpload: Sendable {
       do {
         if case .found(let found) = try await exchange.read(read, known) {
           memory.note(tag: found.tag, of: id)
-          var members = found.members
+          var members = await computed(found.members)
           // A record that is read may lack its id, which stands beside it.
           row.identify(&members, id, exchange.target.items.idField)
           result.record = members
@@ -206,6 +206,17 @@ struct RecordUpload: Sendable {
       }
     }
     return laid(body.sent, over: result, id)
+  }
+
+  /// A record as the soup is to have it. The write is done: what the script's function cannot compute is told, and comes with the
+  /// next run down.
+  private func computed(_ members: JSONObject) async -> JSONObject {
+    do {
+      return try await exchange.computed(members)
+    } catch {
+      warn("a record was written, and is stored without what the target's 'transform' computes: \(error)")
+      return members
+    }
   }
 
   /// What was sent is all that is known of the record by now: its date and its tag are others.

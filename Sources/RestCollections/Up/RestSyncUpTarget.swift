@@ -197,7 +197,7 @@ struct RestSyncUpTarget: SyncUpTarget {
         return .deleted
       case .found(let found):
         memory.note(tag: found.tag, of: id)
-        return .record(compared(found.members, row))
+        return .record(compared(try await exchange.computed(found.members), row))
       case .refused(let error):
         memory.note(unreadable: "the record could not be read before it is changed: \(error.message)", id)
       }

@@ -119,4 +119,10 @@ extension RecordExchange {
     if let problem = made["error"]?.stringValue { throw MissingValue(message: "\(name) failed: \(problem)") }
     return made["record"].flatMap { $0.isNull ? Optional.none : $0 }
   }
+
+  /// A record with what the target's function computes, as a run down stores it.
+  func computed(_ members: JSONObject) async throws -> JSONObject {
+    guard let name = target.transform else { return members }
+    return try await call(name, members)?.objectValue ?? members
+  }
 }

@@ -232,7 +232,7 @@ struct UploadWireTests {
       for (members, part) in [
         (["updateFieldlist": ["a.b"]], "field name 'a.b' of class Book is not valid"),
         (["uniqeBy": []], "'uniqeBy' is not known here"),
-        (["uniqueBy": ["name"]], "'uniqueBy' must be a list of names"), (["onDuplicate": "keep"], "'onDuplicate' must be one of"),
+        (["uniqueBy": ["name"]], "'uniqueBy' must be a list of lists"), (["onDuplicate": "keep"], "'onDuplicate' must be one of"),
         (["transaction": 1], "'transaction' must be true or false"), (["externalIdFieldName": "a b"], "field name 'a b'"),
         (["where": ["a": 1]], "'where' is not known here"), (["maxBatchSize": 0], "'maxBatchSize' must be a positive integer"),
       ] as [(JSONObject, String)] {

@@ -1,7 +1,5 @@
-import Dispatch
 import JSON
 import SandboxParse
-import Synchronization
 import Testing
 
 @testable import MobileSync
@@ -99,20 +97,12 @@ struct UserUploadWireTests {
         case "other": UserSession(token: session.token, userId: "other")
         default: session
         }
-      let (arrived, arrival) = AsyncStream.makeStream(of: Void.self), gate = DispatchSemaphore(value: 0), isFirst = Mutex(true)
-      bench.server.setInterceptor { request in
-        guard request.path.hasSuffix("/batch"), isFirst.withLock({ $0 }) else { return nil }
-        isFirst.withLock { $0 = false }
-        arrival.yield()
-        gate.wait()
-        return nil
-      }
+      try bench.server.faults.add(.latency(milliseconds: 1_000, clock: .org), path: "/parse/batch", times: 1)
       async let push = bench.up("Note", ["createFieldlist": ["n"], "updateFieldlist": ["n"], "maxBatchSize": 2])
-      for await _ in arrived { break }
+      while bench.clock.sleeping == 0 { await Task.yield() }
       try await client.connection.keep(now)
-      gate.signal()
+      bench.clock.advance(by: 2)
       let state = try await push
-      bench.server.setInterceptor(nil)
       let notes = try await bench.objects("Note").count
       if change == "same" {
         #expect(state.status == .done && notes == 6)

@@ -103,6 +103,7 @@ struct CreateDoubtWireTests {
       let state = try await bench.upAgain()
       #expect(state.status == .done && bench.server.ids == ["1000"], "\(state.error)")
       #expect(bench.server.row("1000")?["ref"]?.stringValue?.count == 36)
+      try await bench.down(CollectionBench.upTarget(["create": .object(create)]))
       #expect(try bench.record("1000")?["ref"] == bench.server.row("1000")?["ref"])
     }
   }

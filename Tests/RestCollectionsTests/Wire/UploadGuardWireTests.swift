@@ -227,7 +227,7 @@ struct UploadGuardWireTests {
       (422, #"{"error":"Could not parse record"}"#, "Could not parse record", [:]),
       (
         400, #"{"error":{"code":"parameter_missing","message":"Missing required param: amount.","param":"amount"}}"#,
-        "Missing required param: amount.", [:]
+        "Missing required param: amount.", ["amount": "Missing required param: amount."]
       ),
       (400, #"{"error":{"code":"Request_BadRequest","message":"Invalid value"}}"#, "Invalid value", [:]),
       (
