@@ -85,8 +85,8 @@ final class OrgUsage: Sendable {
     let kept = reserve.calls(of: usage.max)
     var error = RestError(
       code: .requestLimitExceeded,
-      message: "the org has used \(usage.used) of its \(usage.max) API calls, and apiReserve keeps \(kept) for others: syncs wait "
-        + "until calls of the last 24 hours are no longer counted; lower apiReserve to run them now",
+      message: "the org has used \(usage.used) of its \(usage.max) API calls, and apiReserve keeps \(kept) for others: syncs "
+        + "wait until calls of the last 24 hours are no longer counted; lower apiReserve to run them now",
       outcome: .notSent)
     error.isLocal = true
     return error

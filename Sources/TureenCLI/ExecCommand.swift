@@ -78,7 +78,8 @@ struct ExecCommand: ParsableCommand {
     guard status == 0 else { throw ExitCode(status) }
   }
 
-  /// The model's services are the ones people mean by a single word; `accounts`, `asset`, `keyvalue` and `sandbox` are Tureen's own.
+  /// The model's services are the ones people mean by a single word; `accounts`, `asset`, `keyvalue` and `sandbox` are Tureen's
+  /// own.
   static func fullName(_ service: String) -> String {
     if service.contains(".") { return service }
     return (["accounts", "asset", "keyvalue", "sandbox"].contains(service) ? "tureen." : "com.salesforce.") + service

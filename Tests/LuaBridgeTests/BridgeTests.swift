@@ -100,7 +100,8 @@ import Testing
     let state = try ScriptState(host: FakeHost())
     let outcome = state.run(text: Self.prelude + script)
     #expect(outcome != .done)
-    #expect(state.failure == ScriptState.Failure(domain: domain, code: code, reason: reason), "\(outcome)")
+    let failure = try #require(state.failure, "\(outcome)")
+    #expect([failure.domain, failure.code, failure.reason] == [domain, code, reason], "\(outcome)")
     #expect(state.run(text: "return 1") == .done && state.failure == nil)
   }
 

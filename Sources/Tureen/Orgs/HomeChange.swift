@@ -25,8 +25,8 @@ struct HomeChange {
 
 /// The right to change the orgs of a home, held by one at a time, in this process or in another. Blocks; ends with the value.
 ///
-/// A change is prepared in a folder of its own, and committed by renaming that folder. The next holder of the lock finishes what a
-/// process that was killed had committed, and removes what it had only prepared: all of a change happens, or none of it.
+/// A change is prepared in a folder of its own, and committed by renaming that folder. The next holder of the lock finishes what
+/// a process that was killed had committed, and removes what it had only prepared: all of a change happens, or none of it.
 final class HomeLock {
   private let home: String
   private let lock: FileSystem.Lock

@@ -80,7 +80,8 @@ struct LoginPlace: Equatable {
 
   private static func newName(_ login: RecordedLogin, _ scan: OrgScan) throws -> String {
     if let name = login.orgName, OrgAddress(name) == nil { return name }
-    let addresses = [login.orgName, login.session.loginURL, login.session.instanceURL].compactMap { $0.flatMap { OrgAddress($0) } }
+    let texts = [login.orgName, login.session.loginURL, login.session.instanceURL]
+    let addresses = texts.compactMap { $0.flatMap { OrgAddress($0) } }
     let name = (addresses.first { !$0.isShared } ?? addresses.first)?.name ?? login.session.orgId
     try OrgName.checkIsFree(name, among: scan.entries)
     return name
