@@ -1,6 +1,7 @@
 """Authlib, unchanged, against the sandbox org: web server flow with PKCE, rotation, revocation, and assertions."""
 
 import unittest
+from urllib.parse import parse_qs, urlsplit
 
 from authlib.integrations.base_client import OAuthError
 from authlib.integrations.requests_client import AssertionSession, OAuth2Session
@@ -88,9 +89,13 @@ class AuthlibTests(unittest.TestCase):
         client = self.client("public")
         url, state = client.create_authorization_url(f"{self.base}/authorize", code_verifier=generate_token(48))
         person = Person(sandbox, sandbox.plain_username, sandbox.plain_password)
+        back = person.sign_in(url, press="deny")
+        answer = parse_qs(urlsplit(back).query)
+        self.assertEqual((answer["error"], answer["state"]), (["access_denied"], [state]))
+        # Without a code Authlib asks for client credentials all the same, and a public app has none.
         with self.assertRaises(OAuthError) as caught:
-            client.fetch_token(f"{self.base}/token", authorization_response=person.sign_in(url, press="deny"), state=state)
-        self.assertEqual(caught.exception.error, "access_denied")
+            client.fetch_token(f"{self.base}/token", authorization_response=back, state=state)
+        self.assertEqual(caught.exception.error, "invalid_client")
 
     def test_authlib_client_credentials(self):
         client = OAuth2Session(sandbox.client_id, sandbox.client_secret)
