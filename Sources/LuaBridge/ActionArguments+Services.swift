@@ -130,11 +130,15 @@ extension AccountsAction {
   /// What the action takes.
   var rules: ArgumentRules {
     switch self {
+    case .getIdentity: Rules.getIdentity
+    case .getOrgs: Rules.getOrgs
     case .getUsage: Rules.getUsage
     }
   }
 
   private enum Rules {
+    static let getIdentity = ArgumentRules([])
+    static let getOrgs = ArgumentRules([])
     static let getUsage = ArgumentRules([])
   }
 }

@@ -3,6 +3,8 @@
 extension ActionCatalog {
   /// What each action does, by the last word of its service and its wire name.
   static let summaries = [
+    "accounts/getIdentity": "Who the session in use belongs to, as the org says.",
+    "accounts/getOrgs": "The users of the orgs that the home knows, and what is known of their sign-ins.",
     "accounts/getUsage": "How many of its API calls the org has used, as the newest answer to any process of this home said.",
     "asset/path": "The file that a sync of a collection fetched for a URL, by the key assets of its target.",
     "keyvalue/kvClear": "Removes every key, and with them the key-value store.",

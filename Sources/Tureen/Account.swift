@@ -17,7 +17,7 @@ struct Account: Sendable {
 
   init(_ session: Session, of client: SalesforceClient, _ user: ActiveUser) {
     self.init(
-      session: session, clientId: client.clientId ?? "", username: client.username ?? session.username ?? "",
+      session: session, clientId: client.clientId ?? session.clientId ?? "", username: client.username ?? session.username ?? "",
       shownTokens: user.parts.shownTokens)
   }
 

@@ -44,7 +44,9 @@ final class ActiveUser: Sendable {
     let connection = OrgConnection(
       org: org, store: org.keepsSession ? parts.sessionStore(org: org.folder, user: org.userFolder) : nil,
       apiVersion: parts.apiVersion, transport: parts.transport, events: parts.events, usage: usage,
-      shownTokens: parts.shownTokens, clock: parts.clock, userAgent: parts.userAgent)
+      shownTokens: parts.shownTokens, isSandboxOnly: parts.settings.isSandboxOnly,
+      noteSandbox: { isSandbox in parts.note(isSandbox: isSandbox, org: org.folder) }, clock: parts.clock,
+      userAgent: parts.userAgent)
     client = DeferredClient(apiVersion: parts.apiVersion) { try connection.open() }
   }
 

@@ -24,32 +24,40 @@ struct CredentialsSource {
   }
 
   let settings: HostSettings
-  let home: String
 
-  /// How to sign in to an org: the file that was named, the environment for an address, the files under the home, and last what
-  /// the environment holds for the sf CLI.
+  /// What was chosen for this run, and goes before all that is kept: the sf CLI, the file that was named, or the environment for
+  /// an address. Nil when nothing was.
   ///
-  /// - Throws: ``HostError`` `.noSuchOrg` when there is nothing to sign in with, `.invalidConfiguration` for a wrong file.
-  func find(_ org: String) throws -> Found {
+  /// - Parameter org: An address, a name, or `sf:ALIAS`.
+  /// - Throws: ``HostError`` `.noSuchOrg` when there is no sf CLI, `.invalidConfiguration` for a wrong file.
+  func chosen(_ org: String) throws -> Found? {
     if org.hasPrefix(SalesforceCLI.prefix) { return try CredentialsSource.ofCLI(String(org.dropFirst(3))) }
     let address = CredentialsSource.address(org)
     if let file = settings.credentialsFile {
       return try CredentialsSource.read(file, defaultURL: address, allowsCommands: !settings.credentialsFileIsOfScript)
     }
-    if let address, let found = try environment(address) { return found }
-    let kept = "\(home)/orgs/\(StoreRegistry.folderName(Org.orgFolder(org)))/credentials.json"
-    if FileSystem.exists(kept) {
-      return try CredentialsSource.read(kept, defaultURL: address, allowsCommands: !settings.homeIsOfScript)
+    return try address.flatMap { try environment($0) }
+  }
+
+  /// What the environment holds for the sf CLI; nil when it is for none of these addresses.
+  func last(_ addresses: [String]) throws -> Found? {
+    guard let variables = SalesforceVariables.current else { return nil }
+    for address in addresses {
+      if let found = try variables.found(for: address) { return found }
     }
-    if let address, let found = try SalesforceVariables.current?.found(for: address) { return found }
-    throw HostError(
+    return nil
+  }
+
+  /// - Parameter scan: What the home knows.
+  func nothingToSignInWith(_ org: String, _ scan: OrgScan) -> HostError {
+    guard CredentialsSource.address(org) != nil else { return scan.noSuchOrg(org) }
+    return HostError(
       .noSuchOrg,
-      address == nil
-        ? "no org is known by the name '\(org)': give its address, or keep its credentials in \(kept)"
-        : """
-        nothing to sign in to \(org) with: set TUREEN_CLIENT_ID with TUREEN_USERNAME and TUREEN_PRIVATE_KEY_FILE, or with \
-        TUREEN_CLIENT_SECRET, TUREEN_USERNAME and TUREEN_PASSWORD, or name a file with TUREEN_CREDENTIALS
-        """)
+      """
+      nothing to sign in to \(org) with: sign in with `tureen login --url \(org)`, or set TUREEN_CLIENT_ID with \
+      TUREEN_USERNAME and TUREEN_PRIVATE_KEY_FILE, or with TUREEN_CLIENT_SECRET, TUREEN_USERNAME and TUREEN_PASSWORD, or name a \
+      file with TUREEN_CREDENTIALS
+      """)
   }
 
   /// An org that was named by its address.
@@ -88,15 +96,23 @@ struct CredentialsSource {
   // MARK: Files
 
   /// Reads a credentials file.
-  /// - Parameter allowsCommands: Whether it may name programs that print secrets.
-  static func read(_ path: String, defaultURL: String?, allowsCommands: Bool = true) throws -> Found {
+  /// - Parameters:
+  ///   - defaultURL: The login host where the file names none.
+  ///   - defaultUser: Who signs in where the file neither says it nor holds what only one user has.
+  ///   - allowsCommands: Whether it may name programs that print secrets.
+  static func read(
+    _ path: String, defaultURL: String?, defaultUser: String? = nil, allowsCommands: Bool = true
+  ) throws -> Found {
     try PrivateFile.check(path, what: "the credentials file")
     guard let text = FileSystem.read(path) else {
       throw HostError(.invalidConfiguration, "\(path): the credentials file cannot be read")
     }
     do {
       let file = try JSONFile(name: path, text: text)
-      let fields = try fields(file, path, defaultURL, allowsCommands)
+      var values = try values(file, allowsCommands)
+      if let defaultURL { values["loginUrl"] = values["loginUrl"] ?? .string(defaultURL) }
+      if let defaultUser, !SignInKeys.areOfOneUser(values) { values["username"] = values["username"] ?? .string(defaultUser) }
+      let fields = SignInFields(values: values, folder: folder(of: path))
       do {
         guard let found = try fields.found() else { throw file.problem(fields.incomplete) }
         return found
@@ -108,10 +124,8 @@ struct CredentialsSource {
     }
   }
 
-  private static func fields(
-    _ file: JSONFile, _ path: String, _ defaultURL: String?, _ allowsCommands: Bool
-  ) throws(JSONFile.Problem) -> SignInFields {
-    guard var values = file.value.objectValue else { throw file.problem("must hold an object") }
+  private static func values(_ file: JSONFile, _ allowsCommands: Bool) throws(JSONFile.Problem) -> JSONObject {
+    guard let values = file.value.objectValue else { throw file.problem("must hold an object") }
     if let unknown = KnownKeys(SignInKeys.all).unknown(in: values) { throw file.problem(key: unknown.key, unknown.complaint) }
     for (key, value) in values {
       if key.hasSuffix("Command") {
@@ -123,8 +137,7 @@ struct CredentialsSource {
       }
       guard value.stringValue != nil else { throw file.problem(key: key, "must be a string, not \(value.kindName)") }
     }
-    if let defaultURL { values["loginUrl"] = values["loginUrl"] ?? .string(defaultURL) }
-    return SignInFields(values: values, folder: folder(of: path))
+    return values
   }
 
   private static func folder(of path: String) -> String? {

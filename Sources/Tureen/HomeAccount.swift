@@ -26,46 +26,30 @@ extension HostParts {
 
   /// The accounts that have a session, by org and user. What cannot be read is left out, and logged.
   func accounts() async throws -> [HomeAccount] {
+    let scan = try await Blocking.offPool { try OrgDirectory(home: home).scan() }
+    for problem in scan.problems { logger.warning("the org \(problem.folder) is left out: \(problem.error)") }
+    let choice = OrgChoice(settings: settings, home: home)
     var found: [HomeAccount] = []
-    for (org, user) in try await Blocking.offPool({ try places() }) {
-      do {
-        guard let session = try await sessionStore(org: org, user: user).load()?.session else { continue }
-        let credentials: @Sendable () throws -> Credentials = { try self.credentials(org, user, session) }
-        found.append(
-          HomeAccount(org: Org(folder: org, userFolder: user, credentials: credentials, keepsSession: true), session: session))
-      } catch {
-        logger.warning("the session of \(user) in \(org) cannot be read: \(error)")
+    for entry in scan.entries {
+      for user in entry.users {
+        do {
+          guard let session = try await sessionStore(org: entry.folder, user: user.folder).load()?.session else { continue }
+          found.append(HomeAccount(org: choice.org(of: user, in: entry), session: session))
+        } catch {
+          logger.warning("the session of \(user.name) in \(entry.name) cannot be read: \(error)")
+        }
       }
     }
     return found
   }
 
-  /// The folders of users. With a dot begin those that are being made or removed, and one in a name is of an org set aside.
-  private func places() throws -> [(org: String, user: String)] {
-    func folders(_ path: String) throws -> [String] {
-      try FileSystem.entries(of: path).filter { !$0.contains(".") && FileSystem.exists("\(path)/\($0)/.") }.sorted()
+  /// Keeps what an org has said, so that it is not asked again. Blocks.
+  func note(isSandbox: Bool, org folder: String) {
+    do {
+      try OrgDirectory(home: home).noteSandbox(isSandbox, org: folder)
+    } catch {
+      logger.warning("that \(folder) is \(isSandbox ? "" : "not ")a sandbox cannot be kept: \(error)")
     }
-    return try folders("\(home)/orgs").filter { $0 != Org.sandboxName }.flatMap { org in
-      try folders("\(home)/orgs/\(org)").map { (org, $0) }
-    }
-  }
-
-  /// How the user of a kept session goes on with it: as the file of the user says, then that of the org, else with what the
-  /// session itself holds.
-  /// - Throws: ``HostError`` for a file that is wrong.
-  private func credentials(_ org: String, _ user: String, _ session: Session) throws -> Credentials {
-    for folder in [userFolder(org, user), orgFolder(org)] {
-      let path = folder + "/credentials.json"
-      guard FileSystem.exists(path) else { continue }
-      let found = try CredentialsSource.read(
-        path, defaultURL: session.loginURL, allowsCommands: !settings.homeIsOfScript)
-      // The org's file may be that of another user.
-      if StoreRegistry.folderName(found.user) == user { return found.credentials }
-    }
-    guard session.refreshToken != nil, let clientId = session.clientId else {
-      return .accessToken(instanceURL: session.instanceURL, accessToken: nil)
-    }
-    return .refreshToken(loginURL: session.loginURL, clientId: clientId, clientSecret: nil, refreshToken: nil)
   }
 
   /// Ends the session of an account that is not current: in the home, and, if it can be reached, at the login host.

@@ -93,6 +93,9 @@ public final class Host: BridgeHost {
     return HostCore(org: org, parts: parts)
   }
 
+  /// Another host with the same settings, which is not in use yet.
+  func likewise() -> Host { Host(settings: state.withLock { $0.settings }) }
+
   /// What is running; nil before the first use and after the end.
   var runningCore: HostCore? { state.withLock { $0.core } }
 

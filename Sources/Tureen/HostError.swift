@@ -16,8 +16,8 @@ public struct HostError: Error, Sendable, Equatable, CustomStringConvertible {
     case noSuchOrg
     /// The org or the home has no such user, or none who is current, or the session has ended.
     case noSuchUser
-    /// The folder of the org belongs to another org, or the user's to another user of that name; or the org is not a sandbox where
-    /// only one is allowed.
+    /// The folder of the org belongs to another org, or the user's to another user of that name; or the org is not a sandbox
+    /// where only one is allowed.
     case otherOrg
     case closed
     /// A port that a sign-in listens on is in use, or must not be used; the message names it.
@@ -44,6 +44,12 @@ public struct HostError: Error, Sendable, Equatable, CustomStringConvertible {
 
 extension HostError: BridgeErrorConvertible {
   public var bridgeError: BridgeError { BridgeError(domain: "host", code: code.rawValue, message: message) }
+}
+
+extension HostError: SyncErrorConvertible {
+  package var syncError: SyncError {
+    SyncError(domain: "host", code: code.rawValue, message: message, isRetryable: false, cause: self)
+  }
 }
 
 extension FileError: BridgeErrorConvertible {

@@ -31,7 +31,8 @@ struct HostParts: Sendable {
   private let cursorIds: CursorIds
   private let storeKey: HostStoreKey
 
-  var apiVersion: String { settings.apiVersion ?? "v66.0" }
+  static let standardApiVersion = "v66.0"
+  var apiVersion: String { settings.apiVersion ?? HostParts.standardApiVersion }
   /// What scripts get of the session.
   var shownTokens: Account.ShownTokens { Account.ShownTokens(settings) }
   var clock: RetryEnvironment { settings.clock }

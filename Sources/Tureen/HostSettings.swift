@@ -10,8 +10,12 @@ import Support
 public struct HostSettings: Sendable {
   /// Where stores, sessions and the sandbox live.
   public var home: String?
-  /// `sandbox`, the address of an org, or the name of one whose credentials are kept under the home.
+  /// `sandbox`, `sf:ALIAS`, the address of an org, or the name of one that the home knows.
   public var org: String?
+  /// The user of the org; nil is the one who signed in last.
+  public var user: String?
+  /// Whether an org that is not a sandbox is refused before anything is sent to its data. Never set by a script or a file.
+  public var isSandboxOnly = false
   /// A JSON file that says how to sign in; ``SignInKeys`` lists its keys.
   public var credentialsFile: String?
   /// Whether `bootconfig.json` named that file: a script's folder must not name programs that are run.
@@ -76,8 +80,8 @@ public struct HostSettings: Sendable {
   /// Keys of `tureen.configure`, of `bootconfig.json` and of `tureen_open` that are Tureen's own.
   static let keys =
     [
-      "home", "org", "credentials", "apiVersion", "caFile", "config", "recover", "connections", "logRequests", "logRequestsFile",
-      "accounts", "apiReserve", "sessionCommand", "signIn",
+      "home", "org", "user", "credentials", "apiVersion", "caFile", "config", "recover", "connections", "logRequests",
+      "logRequestsFile", "accounts", "apiReserve", "sessionCommand", "signIn",
     ]
     + StoreKeySource.keys
 
@@ -113,6 +117,7 @@ public struct HostSettings: Sendable {
       switch key {
       case "home": home = text
       case "org": org = text
+      case "user": user = text
       case "credentials": credentialsFile = text
       case "apiVersion":
         guard HostSettings.isVersion(text) else { throw problem(key, "must look like v66.0") }
@@ -170,6 +175,8 @@ public struct HostSettings: Sendable {
     asksProgram = asksProgram || other.asksProgram
     askForSession = askForSession ?? other.askForSession
     org = org ?? other.org
+    user = user ?? other.user
+    isSandboxOnly = isSandboxOnly || other.isSandboxOnly
     if credentialsFile == nil {
       (credentialsFile, credentialsFileIsOfScript) = (other.credentialsFile, other.credentialsFileIsOfScript)
     }

@@ -13,26 +13,59 @@ struct OrgConnection: Sendable {
   let usage: OrgUsage
   /// What scripts get of the session.
   let shownTokens: Account.ShownTokens
+  /// Whether an org that is not a sandbox is refused.
+  let isSandboxOnly: Bool
+  /// Told once whether the org is a sandbox.
+  let noteSandbox: @Sendable (Bool) -> Void
   let clock: RetryEnvironment
   let userAgent: @Sendable () -> String
 
-  /// - Throws: ``HostError`` for credentials that are missing or wrong.
+  /// Blocks.
+  /// - Throws: ``HostError`` for credentials that are missing or wrong, `.otherOrg` for an org that must not be reached.
   func open() throws -> any RestClient {
+    if isSandboxOnly, org.isSandbox == false { throw isNoSandbox }
+    let client = try client()
+    guard isSandboxOnly, org.isSandbox == nil else { return client }
+    do {
+      try askForSandbox(client)
+      return client
+    } catch {
+      Blocking.run { await client.shutdown() }
+      throw error
+    }
+  }
+
+  private func askForSandbox(_ client: SalesforceClient) throws {
+    guard let isSandbox = try Blocking.run({ try await client.isSandbox() }) else {
+      throw HostError(
+        .otherOrg,
+        "'\(org.name)' does not say whether it is a sandbox, and --sandbox-only allows no other org; give its user the right to "
+          + "read Organization")
+    }
+    noteSandbox(isSandbox)
+    guard isSandbox else { throw isNoSandbox }
+  }
+
+  private var isNoSandbox: HostError {
+    HostError(.otherOrg, "'\(org.name)' is not a sandbox, and --sandbox-only allows no other org")
+  }
+
+  private func client() throws -> SalesforceClient {
     let credentials = try org.credentials()
     // A token that is given with each start needs no other place.
-    let store: (any SessionStore)? = if case .accessToken(_, _?) = credentials { nil } else { store }
+    let store: (any SessionStore)? = if case .accessToken(_, _?)? = credentials { nil } else { store }
     return SalesforceClient(
-      store: store, credentials: credentials, apiVersion: apiVersion, transport: HTTPTransport(transport),
-      isRestricted: shownTokens == .none, environment: clock,
+      store: store, credentials: credentials, orgId: org.orgId, apiVersion: apiVersion,
+      transport: HTTPTransport(transport), isRestricted: shownTokens == .none, environment: clock,
       observer: SyncTrafficObserver(next: OrgObserver(events: events, usage: usage)), userAgent: userAgent,
       onSessionChange: { change in tell(change, credentials) })
   }
 
-  private func tell(_ change: SessionChange, _ credentials: Credentials) {
+  private func tell(_ change: SessionChange, _ credentials: Credentials?) {
     func account(_ session: Session) -> Account {
       Account(
-        session: session, clientId: credentials.clientId, username: credentials.username ?? session.username ?? "",
-        shownTokens: shownTokens)
+        session: session, clientId: credentials?.clientId ?? session.clientId ?? "",
+        username: credentials?.username ?? session.username ?? "", shownTokens: shownTokens)
     }
     switch change {
     case .signedIn: break

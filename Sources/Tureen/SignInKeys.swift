@@ -18,6 +18,12 @@ enum SignInKeys {
     plain + secrets.flatMap { name in [name] + places.map { name + $0 } } + places.map { privateKey + $0 }
   }
 
+  /// Whether a file holds something that only one user has, such as a password: it is not for others.
+  static func areOfOneUser(_ fields: JSONObject) -> Bool {
+    let ofUser = secrets.filter { $0 != "clientSecret" } + ["sfOrg"]
+    return fields.contains { key, _ in ofUser.contains { key.hasPrefix($0) } }
+  }
+
   /// What the environment says.
   static func environment() -> JSONObject {
     var fields = JSONObject()

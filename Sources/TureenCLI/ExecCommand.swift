@@ -19,6 +19,7 @@ struct ExecCommand: ParsableCommand {
         0    done
         1    the call failed; the error is on stderr
         64   wrong usage: no such service or action, or wrong arguments
+        67   a sign-in is needed or was refused, or the org or user is not known
         75   the call failed or its sync was stopped; try again later
         78   a configuration file is wrong; the message names file, line and key
         130  interrupted: the sync was stopped at a page boundary and saved as STOPPED
@@ -147,9 +148,6 @@ struct ExecCommand: ParsableCommand {
     {
       return ExitStatus.usage
     }
-    if error["domain"]?.stringValue == "host", error["code"]?.stringValue == "invalidConfiguration" {
-      return ExitStatus.configuration
-    }
-    return error["retryable"]?.boolValue == true ? ExitStatus.tryAgain : ExitStatus.callFailed
+    return ExitStatus.of(error)
   }
 }

@@ -126,15 +126,8 @@ struct LoginCommand: ParsableCommand {
   private func fail(_ error: any Error) throws -> Never {
     if error is LoginUsageError || error is OrgNameError { throw ValidationError("\(error)") }
     if error is ValidationError { throw error }
-    let status = ExitStatus.ofSignIn(error)
-    if status != ExitStatus.interrupted {
-      let known = (error as? any BridgeErrorConvertible)?.bridgeError
-      if json, let known {
-        write(TerminalText.escapedJSON(JSONValue.object(known.object).text) + "\n", to: STDERR_FILENO)
-      } else {
-        complain(known?.message ?? "\(error)")
-      }
-    }
+    let status = ExitStatus.of(error)
+    if status != ExitStatus.interrupted { complain(error, asJSON: json) }
     throw ExitCode(status)
   }
 }

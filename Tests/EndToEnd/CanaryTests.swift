@@ -246,9 +246,12 @@ final class Bed: Sendable {
     switch mood {
     case .dataRefused: return .json(#"[{"errorCode":"INVALID_SESSION_ID","message":\#(everything(request))}]"#, status: 401)
     case .dataBroken: return .json(#"[{"errorCode":"UNKNOWN","message":\#(everything(request))}]"#, status: 400)
-    default: return .json("{}")
+    default: return .json(request.path.hasPrefix("/id/") || request.path.hasSuffix("/userinfo") ? identity : "{}")
     }
   }
+
+  private static let identity =
+    #"{"user_id":"005000000000001AAA","organization_id":"00D000000000001AAA","username":"ann@acme.com"}"#
 
   /// Values of forms that are made anew for each request.
   private static func note(_ request: RecordedRequest, _ seen: Seen) {

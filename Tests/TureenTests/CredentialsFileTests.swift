@@ -211,7 +211,8 @@ import Testing
     for part in ["orgs", "orgs/acme"] { #expect(mkdir(folder.path + "/" + part, 0o700) == 0) }
     try folder.write(
       #"{\#(Self.head),"passwordCommand":"touch \#(folder.path)/ran"}"#, to: "orgs/acme/credentials.json", mode: 0o600)
-    let error = #expect(throws: HostError.self) { try CredentialsSource(settings: settings, home: folder.path).find("acme") }
+    let choice = OrgChoice(settings: settings, home: folder.path)
+    let error = #expect(throws: HostError.self) { try choice.org("acme") }
     #expect(error?.message.contains("names a program") == true && access(folder.path + "/ran", F_OK) != 0)
   }
 

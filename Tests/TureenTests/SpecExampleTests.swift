@@ -78,6 +78,7 @@ import Tureen
   private static let before: [String: String] = [
     "pgMoveCursorToPageIndex": #"assert(await(smartstore.querySoup, "contacts", smartstore.buildAllQuerySpec("Id", nil, 2)))"#,
     "pgCloseCursor": #"assert(await(smartstore.querySoup, "contacts", smartstore.buildAllQuerySpec("Id", nil, 2)))"#,
+    "getUsage": #"assert(await(tureen.network.sendRequest, "/services/data", "/v66.0/limits"))"#,
     "restart": "assert(await(mobilesync.stop))",
     "resolveConflict": """
     local entry = await(smartstore.retrieveSoupEntries, "contacts", { 7 })[1]

@@ -147,6 +147,29 @@
 ---@field username any
 ---@field clientId any
 
+--- A user as the org describes it.
+---@class tureen.Identity
+---@field userId string
+---@field orgId string
+---@field username string  the user id where the org keeps the name to itself
+---@field displayName string
+---@field email string
+
+--- A user of an org that the home knows; an org without users has one without a user.
+---@class tureen.OrgAccount
+---@field name string  what the org is called here
+---@field username string
+---@field userId string
+---@field orgId string
+---@field loginUrl string
+---@field instanceUrl string
+---@field isSandbox boolean  null when the org was not asked yet
+---@field flow string  how the user signed in
+---@field state "signed in"|"needs sign-in"|"not asked"  'needs sign-in' when only a person or other credentials help, 'not asked' when there is a way to sign in that was not tried yet
+---@field reason string  why the user needs to sign in
+---@field isDefault boolean  whether it is meant where no org and no user is named
+---@field isCurrent boolean  whether it is meant where the org is named and no user
+
 --- How many of its API calls an org has used, those of all callers over the last 24 hours.
 ---@class tureen.ApiUsage
 ---@field used integer
@@ -1897,6 +1920,18 @@ function sfaccountmanager.logout(user, success, failure) end
 ---@return integer? id  for tureen.cancel
 ---@overload fun(success: (fun(ok: "OK"): any)?, failure: tureen.Failure?): integer?
 function sfaccountmanager.switchToUser(user, success, failure) end
+
+--- The users of the orgs that the home knows, and what is known of their sign-ins. Sends nothing.
+---@param success (fun(orgs: tureen.OrgAccount[]): any)?
+---@param failure tureen.Failure?
+---@return integer? id  for tureen.cancel
+function sfaccountmanager.getOrgs(success, failure) end
+
+--- Who the session in use belongs to, as the org says. Signs in without a person where there is no session.
+---@param success (fun(identity: tureen.Identity): any)?
+---@param failure tureen.Failure?
+---@return integer? id  for tureen.cancel
+function sfaccountmanager.getIdentity(success, failure) end
 
 --- How many of its API calls the org has used, as the newest answer to any process of this home said. Sends nothing.
 ---@param success (fun(usage: tureen.ApiUsage|lightuserdata): any)?

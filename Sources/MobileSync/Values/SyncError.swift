@@ -40,7 +40,7 @@ public struct SyncError: Error, Sendable {
     case internalError
   }
 
-  /// `sync`, `network` or `smartstore`.
+  /// `sync`, `network`, `smartstore` or `host`.
   public let domain: String
   /// A ``Code``, or a code of the domain that reported the failure.
   public let code: String
@@ -77,6 +77,7 @@ public struct SyncError: Error, Sendable {
     case let error as StoreError:
       self.init(
         domain: "smartstore", code: error.code.rawValue, message: error.message, isRetryable: error.isRetryable, cause: error)
+    case let error as any SyncErrorConvertible: self = error.syncError
     case is CancellationError: self.init(.stopped, "the sync was stopped")
     default: self.init(domain: "sync", code: Code.internalError.rawValue, message: "\(error)", isRetryable: false, cause: error)
     }
@@ -88,7 +89,7 @@ public struct SyncError: Error, Sendable {
       isRetryable: error.isRetryable, cause: error, status: error.status, body: error.body, errors: error.errors)
   }
 
-  private init(
+  package init(
     domain: String, code: String, message: String, isRetryable: Bool, cause: any Error, status: Int? = nil,
     body: String? = nil, errors: [JSONValue] = []
   ) {
@@ -134,6 +135,11 @@ extension SyncError {
   package static func at<T>(_ step: JSONFile.Step, _ body: () throws(SyncError) -> T) throws(SyncError) -> T {
     do { return try body() } catch { throw error.at(step) }
   }
+}
+
+/// An error of a part that this one does not know: a sync that ends with it keeps its domain and code.
+package protocol SyncErrorConvertible: Error {
+  var syncError: SyncError { get }
 }
 
 extension SyncError: Equatable {

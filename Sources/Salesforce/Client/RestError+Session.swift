@@ -52,10 +52,10 @@ extension RestError {
   }
 
   /// The login host gave a session of another org or user than the one that is kept: it is not used.
-  static func other(_ what: String, than known: Session, kept: String, given: String) -> RestError {
+  static func other(_ what: String, at loginURL: String, kept: String, given: String) -> RestError {
     RestError(
       code: .otherOrg,
-      message: "\(known.loginURL) signed in to \(what) \(given), and the data kept here are of \(what) \(kept); a sandbox that "
+      message: "\(loginURL) signed in to \(what) \(given), and the data kept here are of \(what) \(kept); a sandbox that "
         + "was refreshed is another org: keep the old data and begin anew with `tureen login --new-org`",
       outcome: .answered)
   }

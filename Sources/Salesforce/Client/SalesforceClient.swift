@@ -22,14 +22,15 @@ public final class SalesforceClient: RestClient {
   ///   - session: One to begin with, where there is no store; nil signs in with the first request.
   ///   - store: Where the session is kept, for the next run and for other processes; nil keeps it in memory.
   ///   - credentials: For signing in and for refreshing. Without them an expired session stays expired.
+  ///   - orgId: The org that sessions must be of, as the place that keeps them knows it; nil takes the one of the first.
   ///   - isRestricted: For requests that strangers make: hosts other than the org's are refused, and the tokens are taken out
   ///     of what servers say.
   ///   - userAgent: Asked for each request, so that it may change meanwhile.
   ///   - onSessionChange: Awaited before the requests go on that a change is about.
   public init(
-    session: Session? = nil, store: (any SessionStore)? = nil, credentials: Credentials? = nil, apiVersion: String = "v66.0",
-    transport: HTTPTransport = HTTPTransport(), isRestricted: Bool = false, policy: RetryPolicy = .standard,
-    environment: RetryEnvironment = .live, observer: (any RestObserver)? = nil,
+    session: Session? = nil, store: (any SessionStore)? = nil, credentials: Credentials? = nil, orgId: String? = nil,
+    apiVersion: String = "v66.0", transport: HTTPTransport = HTTPTransport(), isRestricted: Bool = false,
+    policy: RetryPolicy = .standard, environment: RetryEnvironment = .live, observer: (any RestObserver)? = nil,
     logger: Logger = Logger(label: "tureen.rest"), userAgent: @escaping @Sendable () -> String = { "tureen" },
     onSessionChange: @escaping @Sendable (SessionChange) async -> Void = { _ in }
   ) {
@@ -40,7 +41,8 @@ public final class SalesforceClient: RestClient {
       transport: transport, refusalWords: .salesforce, policy: policy, environment: environment, observer: observer,
       logger: logger, userAgent: userAgent)
     oauth = OAuthClient(sender: sender)
-    let renewal = SessionRenewal(store: store ?? MemorySessionStore(session), oauth: oauth, credentials: credentials)
+    let renewal = SessionRenewal(
+      store: store ?? MemorySessionStore(session), oauth: oauth, credentials: credentials, orgId: orgId)
     sessions = SessionProvider(renewal, onChange: onSessionChange)
     loginURL = credentials.map(\.loginURL).flatMap { $0.isEmpty ? nil : $0 } ?? session?.loginURL
     clientId = credentials?.clientId

@@ -146,7 +146,7 @@ extension Session {
   func isOfSameOrg(as other: Session) -> Bool { Self.isSame(orgId, other.orgId) }
   func isOfSameUser(as other: Session) -> Bool { Self.isSame(userId, other.userId) }
 
-  private static func isSame(_ a: String, _ b: String) -> Bool { a.isEmpty || b.isEmpty || a.prefix(15) == b.prefix(15) }
+  static func isSame(_ a: String, _ b: String) -> Bool { a.isEmpty || b.isEmpty || a.prefix(15) == b.prefix(15) }
 
   /// For the log: who signed in how and where, and no token.
   var logged: Logger.Metadata {

@@ -14,6 +14,8 @@ struct SessionRenewal: Sendable {
   let store: any SessionStore
   let oauth: OAuthClient
   let credentials: Credentials?
+  /// The org that sessions must be of; nil takes the one of the first.
+  var orgId: String?
 
   private var environment: RetryEnvironment { oauth.sender.environment }
 
@@ -31,7 +33,9 @@ struct SessionRenewal: Sendable {
       switch RenewalStep(
         cause, kept: kept, replacing: old?.accessToken, isOfSameCredentials: isSame, now: environment.now())
       {
-      case .use(let session): return Renewed(session: session, isFresh: false)
+      case .use(let session):
+        try checkOrg(session)
+        return Renewed(session: session, isFresh: false)
       case .fail(let refusal): throw refusal.error
       case .leave: return nil
       case .ask:
@@ -105,14 +109,21 @@ struct SessionRenewal: Sendable {
 
   /// The same names may be another org's, or another user's: a sandbox that was refreshed has a new id.
   private func check(_ fresh: Session, against known: Session?, _ credentials: Credentials) throws(RestError) {
+    try checkOrg(fresh)
     guard let known else { return }
-    if !known.isOfSameOrg(as: fresh) { throw .other("org", than: known, kept: known.orgId, given: fresh.orgId) }
+    if !known.isOfSameOrg(as: fresh) { throw .other("org", at: known.loginURL, kept: known.orgId, given: fresh.orgId) }
     guard !known.isOfSameUser(as: fresh) else { return }
     // Which user that is, is up to the app.
     guard case .clientCredentials = credentials else {
-      throw .other("user", than: known, kept: known.userId, given: fresh.userId)
+      throw .other("user", at: known.loginURL, kept: known.userId, given: fresh.userId)
     }
     oauth.sender.logger.warning("the app runs as user \(fresh.userId) now, before it was \(known.userId)")
+  }
+
+  /// Its folder has the data of one org, also where no session is kept to compare with.
+  private func checkOrg(_ session: Session) throws(RestError) {
+    guard let orgId, !Session.isSame(orgId, session.orgId) else { return }
+    throw .other("org", at: session.loginURL, kept: orgId, given: session.orgId)
   }
 
   // MARK: Refusals

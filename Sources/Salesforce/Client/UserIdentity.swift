@@ -44,35 +44,40 @@ public struct UserIdentity: Sendable, Equatable {
   }
 }
 
-extension OAuthClient {
-  /// Who a session belongs to: asked at the path of its identity URL on the instance, then of `userinfo`, then of the record of
-  /// `User`. An org that refuses all of them leaves the ids.
+/// Asks an org whose session one is.
+struct IdentityQuestion {
+  let apiVersion: String
+  /// Sends a request for a path of the instance with the session.
+  let get: (_ path: String) async throws(RestError) -> RestResponse
+
+  /// Asks at the path of the identity URL, then `userinfo`, then the record of `User`. An org that refuses all of them leaves the
+  /// ids.
   ///
   /// - Throws: ``RestError`` when the org is away; `.notAuthenticated` when it does not even say which user it is.
   /// - Note: Source: Mobile SDK for Android, which asks the instance, not the login host that the identity URL may name.
-  public func identity(of session: Session, apiVersion: String = "v66.0") async throws(RestError) -> UserIdentity {
+  func identity(of session: Session) async throws(RestError) -> UserIdentity {
     var refusal: RestError?
     if !session.identityURL.isEmpty {
-      let page = try await answer(at: URLReference(session.identityURL).path, session, &refusal)
+      let page = try await answer(at: URLReference(session.identityURL).path, &refusal)
       if let found = page.flatMap({ UserIdentity(identity: $0) }) { return found }
     }
-    let info = try await answer(at: "/services/oauth2/userinfo", session, &refusal)
+    let info = try await answer(at: "/services/oauth2/userinfo", &refusal)
     if let found = info.flatMap({ UserIdentity(userinfo: $0) }) { return found }
-    guard !session.userId.isEmpty else { throw unknownUser(session, refusal) }
+    guard !session.userId.isEmpty else { throw Self.unknownUser(session, refusal) }
     let path = "/services/data/\(apiVersion)/sobjects/User/\(session.userId)?fields=Id,Username,Name,Email"
-    let record = try await answer(at: path, session, &refusal)
+    let record = try await answer(at: path, &refusal)
     return record.flatMap { UserIdentity(user: $0, orgId: session.orgId) }
       ?? UserIdentity(userId: session.userId, orgId: session.orgId)
   }
 
   /// Whether the org is a sandbox; nil where the user may not read it.
-  public func isSandbox(_ session: Session, apiVersion: String = "v66.0") async throws(RestError) -> Bool? {
+  func isSandbox() async throws(RestError) -> Bool? {
     var refusal: RestError?
     let path = "/services/data/\(apiVersion)/query?q=SELECT+IsSandbox+FROM+Organization"
-    return try await answer(at: path, session, &refusal)?["records"]?.arrayValue?.first?["IsSandbox"]?.boolValue
+    return try await answer(at: path, &refusal)?["records"]?.arrayValue?.first?["IsSandbox"]?.boolValue
   }
 
-  private func unknownUser(_ session: Session, _ refusal: RestError?) -> RestError {
+  private static func unknownUser(_ session: Session, _ refusal: RestError?) -> RestError {
     let said = refusal.map { ": \($0.message)" } ?? ""
     return RestError(
       code: .notAuthenticated,
@@ -82,17 +87,58 @@ extension OAuthClient {
   }
 
   /// What the instance has at a path; nil, and the refusal, when it does not give it.
-  private func answer(
-    at path: String, _ session: Session, _ refusal: inout RestError?
-  ) async throws(RestError) -> JSONValue? {
-    let url = try WebAddress.url(path: path, query: [], base: session.instanceURL)
+  private func answer(at path: String, _ refusal: inout RestError?) async throws(RestError) -> JSONValue? {
     do throws(RestError) {
-      let response = try await sender.send(RestRequest(.GET, path), url: url, token: session.accessToken)
+      let response = try await get(path)
       return try? response.json()
     } catch {
       guard error.code == .httpStatus, !error.isRetryable else { throw error }
       refusal = error
       return nil
+    }
+  }
+}
+
+extension OAuthClient {
+  /// Who a session belongs to: asked with it as it is, before it is kept.
+  /// - Throws: as `IdentityQuestion` does.
+  public func identity(of session: Session, apiVersion: String = "v66.0") async throws(RestError) -> UserIdentity {
+    try await question(session, apiVersion).identity(of: session)
+  }
+
+  /// Whether the org is a sandbox; nil where the user may not read it.
+  public func isSandbox(_ session: Session, apiVersion: String = "v66.0") async throws(RestError) -> Bool? {
+    try await question(session, apiVersion).isSandbox()
+  }
+
+  private func question(_ session: Session, _ apiVersion: String) -> IdentityQuestion {
+    IdentityQuestion(apiVersion: apiVersion) { path throws(RestError) in
+      let url = try WebAddress.url(path: path, query: [], base: session.instanceURL)
+      return try await sender.send(RestRequest(.GET, path), url: url, token: session.accessToken)
+    }
+  }
+}
+
+extension SalesforceClient {
+  /// Who the session in use belongs to, and that session. One that has ended is renewed first.
+  ///
+  /// - Throws: ``RestError`` when there is no session, or the org is away.
+  public func identity() async throws(RestError) -> (identity: UserIdentity, session: Session) {
+    // The first answer may need another session than the one before.
+    let found = try await question.identity(of: session())
+    return try await (found, session())
+  }
+
+  /// Whether the org is a sandbox; nil where the user may not read it.
+  public func isSandbox() async throws(RestError) -> Bool? { try await question.isSandbox() }
+
+  private var question: IdentityQuestion {
+    IdentityQuestion(apiVersion: apiVersion) { path throws(RestError) in
+      do {
+        return try await self.send(RestRequest(.GET, path))
+      } catch {
+        throw RestError(keeping: error)
+      }
     }
   }
 }

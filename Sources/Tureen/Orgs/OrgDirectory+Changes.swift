@@ -28,6 +28,8 @@ extension OrgDirectory {
     try OrgName.check(name)
     try OrgName.checkIsFree(name, among: entries().filter { $0.folder != entry.folder })
     entry.name = name
+    // The file says who is current, and before there was one the only user was.
+    if !entry.hasFile, entry.users.count == 1 { entry.user = entry.users[0].name }
     var change = HomeChange()
     change.write(entry.json, to: "orgs/\(entry.folder)/org.json")
     if entry.isDefault { try change.write(withDefault(name), to: "orgs.json") }
@@ -47,33 +49,32 @@ extension OrgDirectory {
     try lock.commit(change)
   }
 
-  /// Notes that an org is a sandbox, or is not.
+  /// Notes that an org is a sandbox, or is not. Only a sign-in makes the file that says so.
   func noteSandbox(_ isSandbox: Bool, org folder: String) throws {
     let lock = try HomeLock(home: home)
-    guard var entry = try scan().entries.first(where: { $0.folder == folder }), entry.isSandbox != isSandbox else { return }
+    let known = try scan().entries.first { $0.folder == folder && $0.hasFile }
+    guard var entry = known, entry.isSandbox != isSandbox else { return }
     entry.isSandbox = isSandbox
     var change = HomeChange()
     change.write(entry.json, to: "orgs/\(folder)/org.json")
     try lock.commit(change)
   }
 
-  /// Ends what is kept of a user's sign-in, and leaves nobody current in the org when it was the current one. The session itself
-  /// is for its store to erase.
+  /// Ends what is kept of a user's sign-in: `session.json`, and what the logout names besides. If the user was the current one of
+  /// the org, it has none then.
   ///
-  /// - Parameters:
-  ///   - forget: Removes the credentials of the user, too.
-  ///   - deletesStores: Removes the user's stores, too.
   /// - Throws: ``StoreError`` `.storeInUse`: nothing is changed then.
-  func endUser(_ user: OrgUser, of folder: String, forget: Bool, deletesStores: Bool) throws {
+  func endUser(_ user: OrgUser, of folder: String, _ logout: HomeAccounts.Logout) throws {
     let lock = try HomeLock(home: home)
     guard var entry = try scan().entries.first(where: { $0.folder == folder }) else { return }
     let path = "orgs/\(folder)/\(user.folder)"
     var change = HomeChange(), stores: [FolderLock] = []
-    if deletesStores {
+    change.remove("\(path)/session.json")
+    if logout.deletesStores {
       stores = try lockStores(under: "\(home)/\(path)", "delete it")
       change.remove("\(path)/stores")
     }
-    if forget { change.remove("\(path)/credentials.json") }
+    if logout.forget { change.remove("\(path)/credentials.json") }
     if entry.user.map({ entry.user(named: $0)?.folder == user.folder }) ?? false {
       entry.user = nil
       change.write(entry.json, to: "orgs/\(folder)/org.json")

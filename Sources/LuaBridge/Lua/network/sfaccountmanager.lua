@@ -30,8 +30,12 @@ about_user "logout"
 -- switchToUser(user, success, error): "OK" once the user is the current one and all calls made before have been answered
 about_user "switchToUser"
 
+-- getOrgs(success, error): a list of {name, username, state, isSandbox, ...}, one for each user of each org that the home knows
+-- getIdentity(success, error): {userId, orgId, username, displayName, email}, as the org says
 -- getUsage(success, error): {used, max, perApp, seenAt}, what the org's answers said last of its API calls; tureen.null when
 -- none did
-M.getUsage = arguments.define { name = "getUsage", params = {}, send = arguments.action("tureen.accounts", "getUsage", {}) }
+for _, name in ipairs { "getOrgs", "getIdentity", "getUsage" } do
+  M[name] = arguments.define { name = name, params = {}, send = arguments.action("tureen.accounts", name, {}) }
+end
 
 return M
