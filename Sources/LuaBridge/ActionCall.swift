@@ -90,7 +90,7 @@ public enum AccountAction: String, CaseIterable, Sendable {
 
 /// The actions of `tureen.accounts`, beside the model's own. Raw values are the wire names.
 public enum AccountsAction: String, CaseIterable, Sendable {
-  case getOrgs, getIdentity, getUsage
+  case getOrgs, getIdentity, getUsage, startLogin, finishLogin, cancelLogin
 }
 
 /// The actions of `com.salesforce.sdkinfo`. Raw values are the wire names.

@@ -3,9 +3,13 @@
 extension ActionCatalog {
   /// What each action does, by the last word of its service and its wire name.
   static let summaries = [
+    "accounts/cancelLogin": "Gives a sign-in up.",
+    "accounts/finishLogin":
+      "Waits for the person, then exchanges the code and keeps the session under the home: everything is stored, or nothing.",
     "accounts/getIdentity": "Who the session in use belongs to, as the org says.",
     "accounts/getOrgs": "The users of the orgs that the home knows, and what is known of their sign-ins.",
     "accounts/getUsage": "How many of its API calls the org has used, as the newest answer to any process of this home said.",
+    "accounts/startLogin": "Begins the sign-in of a person and answers the address to open in a browser.",
     "asset/path": "The file that a sync of a collection fetched for a URL, by the key assets of its target.",
     "keyvalue/kvClear": "Removes every key, and with them the key-value store.",
     "keyvalue/kvContains": "Whether there is such a key.",

@@ -67,8 +67,18 @@ extension Host {
     with body: @escaping @Sendable () async throws -> JSONValue
   ) {
     user.calls.begin()
-    let task = Task {
+    answer(call, onUpdate) {
       defer { user.calls.end() }
+      return try await body()
+    }
+  }
+
+  /// The same for a call that does not run as the current user.
+  static func answer(
+    _ call: ActionCall, _ onUpdate: @escaping @Sendable (CallUpdate) -> Void,
+    with body: @escaping @Sendable () async throws -> JSONValue
+  ) {
+    let task = Task {
       do {
         onUpdate(.finished(try await body().serialized()))
       } catch {

@@ -24,6 +24,8 @@ public final class Host: BridgeHost {
   private let targets = ScriptTargets()
   let events: HostEvents
   private let program: ProgramSessions
+  /// The sign-in that the script has begun.
+  let logins = HostLogins()
   /// Where the C API's reports of pause and resume wait for one another: going on waits for syncs to end.
   let lifeReports = DispatchQueue(label: "tureen.host.life")
 
@@ -77,15 +79,7 @@ public final class Host: BridgeHost {
     _ state: inout State, _ targets: ScriptTargets, _ events: HostEvents, _ program: ProgramSessions,
     userAgent: @escaping @Sendable () -> String
   ) throws -> HostCore {
-    var settings = state.settings
-    settings.fill(from: try .environment())
-    if state.folder == nil, let directory = settings.configDirectory {
-      state.folder = try ConfigurationFolder(HostSettings.absolute(directory), isRestricted: settings.isRestricted)
-    }
-    let folder = state.folder ?? ConfigurationFolder()
-    settings.fill(from: folder.settings)
-    let home = try HostSettings.resolvedHome(settings.home)
-    try HostSettings.checkHome(home)
+    let (settings, home) = try settle(&state), folder = state.folder ?? ConfigurationFolder()
     let org = try Org.resolve(settings, home: home, program: program)
     let parts = try HostParts(
       home: home, settings: settings, folder: folder, targets: targets, events: events, userAgent: userAgent)
@@ -95,6 +89,22 @@ public final class Host: BridgeHost {
 
   /// Another host with the same settings, which is not in use yet.
   func likewise() -> Host { Host(settings: state.withLock { $0.settings }) }
+
+  /// The settings with everything that fills them, and the home.
+  private static func settle(_ state: inout State) throws -> (settings: HostSettings, home: String) {
+    var settings = state.settings
+    settings.fill(from: try .environment())
+    if state.folder == nil, let directory = settings.configDirectory {
+      state.folder = try ConfigurationFolder(HostSettings.absolute(directory), isRestricted: settings.isRestricted)
+    }
+    if let folder = state.folder { settings.fill(from: folder.settings) }
+    let home = try HostSettings.resolvedHome(settings.home)
+    try HostSettings.checkHome(home)
+    return (settings, home)
+  }
+
+  /// The same, also before the first use of a store or of an org.
+  func settledSettings() throws -> (settings: HostSettings, home: String) { try state.withLock { try Host.settle(&$0) } }
 
   /// What is running; nil before the first use and after the end.
   var runningCore: HostCore? { state.withLock { $0.core } }
@@ -173,11 +183,16 @@ public final class Host: BridgeHost {
       return state.core
     }
     program.close()
+    logins.close()
     core?.close()
   }
 
-  /// Asks every running sync to stop at its next page boundary; their last updates still come. Any thread.
-  public func stopSyncs() { runningCore?.user.stopSyncs() }
+  /// Asks every running sync to stop at its next page boundary; their last updates still come. A sign-in that waits for a person
+  /// is given up. Any thread.
+  public func stopSyncs() {
+    runningCore?.user.stopSyncs()
+    logins.interrupt()
+  }
 }
 
 /// Facts about this build.

@@ -16,6 +16,8 @@ public struct HostError: Error, Sendable, Equatable, CustomStringConvertible {
     case noSuchOrg
     /// The org or the home has no such user, or none who is current, or the session has ended.
     case noSuchUser
+    /// No sign-in of that id is open.
+    case noSuchLogin
     /// The folder of the org belongs to another org, or the user's to another user of that name; or the org is not a sandbox
     /// where only one is allowed.
     case otherOrg

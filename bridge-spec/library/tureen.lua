@@ -170,6 +170,23 @@
 ---@field isDefault boolean  whether it is meant where no org and no user is named
 ---@field isCurrent boolean  whether it is meant where the org is named and no user
 
+--- A sign-in of a person that has begun.
+---@class tureen.Login
+---@field id string
+---@field url string  to be opened in the person's browser
+---@field redirectUri string  where the browser ends
+---@field expiresAt integer  ms since 1970 UTC
+
+--- The account of a person who has signed in.
+---@class tureen.LoginAccount
+---@field org string  its name in this home
+---@field username string  the user id when the org keeps the name to itself
+---@field displayName string
+---@field userId string
+---@field orgId string
+---@field instanceUrl string
+---@field isDefault boolean  whether it is the org that is meant when none is named
+
 --- How many of its API calls an org has used, those of all callers over the last 24 hours.
 ---@class tureen.ApiUsage
 ---@field used integer
@@ -1886,6 +1903,18 @@ function sdkinfo.registerAppFeature(feature, success, failure) end
 ---@return integer? id  for tureen.cancel
 function sdkinfo.unregisterAppFeature(feature, success, failure) end
 
+--- What startLogin takes.
+---@class tureen.LoginOptions
+---@field org string?  the name to keep the org under, or its address
+---@field loginUrl string?  where to sign in
+---@field clientId string?  the app's consumer key
+---@field user string?  the name of the user who is to sign in
+---@field redirectUri string?  http://localhost:1717/OauthRedirect if not given
+---@field scope string?  scopes with spaces between them
+---@field prompt "none"|"login"|"consent"|"select_account"|nil
+---@field listen boolean?  whether the browser is on this machine
+---@field newOrg boolean?  whether another org may be behind the name now
+
 --- The accounts of the home, and which of them is current.
 ---@class tureen.sfaccountmanager
 local sfaccountmanager = {}
@@ -1938,6 +1967,32 @@ function sfaccountmanager.getIdentity(success, failure) end
 ---@param failure tureen.Failure?
 ---@return integer? id  for tureen.cancel
 function sfaccountmanager.getUsage(success, failure) end
+
+--- Begins the sign-in of a person and answers the address to open in a browser. A host has one open sign-in at a time;
+--- it ends after 300 s.
+---@param options tureen.LoginOptions?
+---@param success (fun(login: tureen.Login): any)?
+---@param failure tureen.Failure?
+---@return integer? id  for tureen.cancel
+---@overload fun(success: (fun(login: tureen.Login): any)?, failure: tureen.Failure?): integer?
+function sfaccountmanager.startLogin(options, success, failure) end
+
+--- Waits for the person, then exchanges the code and keeps the session under the home: everything is stored, or
+--- nothing. Several calls get the same answer; giving one up ends the sign-in.
+---@param id string  of startLogin
+---@param url string?  the address that the browser ended at
+---@param success (fun(account: tureen.LoginAccount): any)?
+---@param failure tureen.Failure?
+---@return integer? id  for tureen.cancel
+---@overload fun(id: string, success: (fun(account: tureen.LoginAccount): any)?, failure: tureen.Failure?): integer?
+function sfaccountmanager.finishLogin(id, url, success, failure) end
+
+--- Gives a sign-in up; its port is free when this answers. Changes nothing when the sign-in has ended.
+---@param id string  of startLogin
+---@param success (fun(ok: "OK"): any)?
+---@param failure tureen.Failure?
+---@return integer? id  for tureen.cancel
+function sfaccountmanager.cancelLogin(id, success, failure) end
 
 --- A record of a query with `lazy = true`: a field is parsed when it is read, an object in it is a record again. It
 --- cannot be changed. A field hides the method of its name. It keeps the text of its whole page in memory.

@@ -60,6 +60,9 @@ public final class SalesforceClient: RestClient {
   /// A new session in place of the one in use, also after ``signOut()``.
   public func signIn() async throws(RestError) -> Session { try await sessions.signIn() }
 
+  /// Goes on with the session that a person's sign-in has kept, also after ``signOut()``.
+  package func adoptKeptSession() async { await sessions.adoptKept() }
+
   /// Forgets the session, here and where it is kept; requests that need one fail with `notAuthenticated` until ``signIn()``. Then
   /// asks the login host, once and for ten seconds at most, to revoke its token.
   ///

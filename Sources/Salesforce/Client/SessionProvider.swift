@@ -76,6 +76,16 @@ actor SessionProvider {
     return renewed.session
   }
 
+  /// Takes the session that a person's sign-in has kept, also after ``signOut()`` and after a refusal.
+  func adoptKept() async {
+    await running?.task.value
+    guard !isClosed, let kept = try? await renewal.store.load()?.session,
+      renewal.orgId.map({ $0 == kept.orgId }) ?? true
+    else { return }
+    (isLoaded, isSignedOut, obstacle) = (true, false, nil)
+    await use(Renewed(session: kept, isFresh: true))
+  }
+
   /// Forgets the session, here and where it is kept: requests fail until ``signIn()``.
   /// - Returns: The newest one that was known; nil when nobody was signed in.
   func signOut() async -> Session? {

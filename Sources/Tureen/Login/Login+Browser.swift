@@ -79,7 +79,7 @@ extension Login {
       code: .notAuthenticated,
       message:
         "the sign-in at \(plan.browser?.request.loginURL ?? "") was not completed within \(plan.browser?.timeoutS ?? 0) s; "
-        + "start it again, with --timeout for more time", outcome: .notSent)
+        + "start it again; `tureen login` waits longer with --timeout", outcome: .notSent)
     error.reason = SignInReason.needsPerson.rawValue
     return error
   }

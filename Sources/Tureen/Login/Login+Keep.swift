@@ -41,7 +41,8 @@ extension Login {
     }
     return LoginAccount(
       org: entry.name, username: identity.name, displayName: identity.displayName, userId: identity.userId,
-      orgId: identity.orgId, instanceURL: session.instanceURL, flow: plan.flow, isDefault: entry.isDefault)
+      orgId: identity.orgId, instanceURL: session.instanceURL, flow: plan.flow, isDefault: entry.isDefault,
+      folder: entry.folder, userFolder: place.userFolder)
   }
 
   private static let withoutRefreshToken = """

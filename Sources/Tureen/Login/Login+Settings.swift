@@ -10,13 +10,15 @@ extension Login {
   /// - Throws: ``LoginUsageError`` and ``OrgNameError`` for choices that are wrong, ``HostError`` `.invalidConfiguration` for
   ///   files that are.
   public init(_ settings: LoginSettings) throws {
+    var settings = settings
+    settings.configDirectory = settings.configDirectory ?? "."
     let environment = try HostSettings.environment()
     let home = try HostSettings.resolvedHome(settings.home)
     try HostSettings.checkHome(home)
     try self.init(settings, home: home, environment)
   }
 
-  /// - Parameter environment: Of a host, or of the process.
+  /// - Parameter environment: A host's settings, or what the process's environment says.
   init(_ settings: LoginSettings, home: String, _ environment: HostSettings) throws {
     var settings = settings
     settings.org = settings.org ?? environment.org.flatMap { Self.isOwnOrg($0) ? $0 : nil }
@@ -24,9 +26,11 @@ extension Login {
     let known = try Self.known(settings, directory)
     var around = LoginPlan.Surroundings()
     around.loginURL = known?.loginURL
-    around.credentials = try known.map { try Self.credentials(of: $0, settings.user, directory) } ?? [:]
-    around.bootConfig = try Self.bootConfig(in: settings.configDirectory ?? ".")
+    around.credentials =
+      try known.map { try Self.credentials(of: $0, settings.user, directory, allowsCommands: !environment.homeIsOfScript) } ?? [:]
+    around.bootConfig = try settings.configDirectory.map { try Self.bootConfig(in: $0) } ?? [:]
     var world = Surroundings()
+    world.retry = environment.clock
     world.transport.authorities = try environment.trustedCertificates()
     world.transport.log = environment.requestLog?.log
     world.apiVersion = environment.apiVersion ?? world.apiVersion
@@ -57,18 +61,36 @@ extension Login {
     return nil
   }
 
-  /// The user's own file, else the org's.
-  private static func credentials(of org: OrgEntry, _ user: String?, _ directory: OrgDirectory) throws -> JSONObject {
+  /// The user's own file, else the org's. Names of files in it are relative to its folder.
+  /// - Parameter allowsCommands: Whether it may name programs that print secrets.
+  private static func credentials(
+    of org: OrgEntry, _ user: String?, _ directory: OrgDirectory, allowsCommands: Bool
+  ) throws -> JSONObject {
     let folders = (user ?? org.user).flatMap { org.user(named: $0) }.map {
       [directory.userFolder(org: org.folder, user: $0.folder)]
     }
-    for folder in (folders ?? []) + [directory.userFolder(org: org.folder, user: ".")] {
+    for folder in (folders ?? []) + ["\(directory.folder)/\(org.folder)"] {
       let path = folder + "/credentials.json"
       guard FileSystem.exists(path) else { continue }
       try PrivateFile.check(path, what: "the credentials file")
-      return try members(of: path)
+      return try usable(members(of: path), folder: folder, allowsCommands: allowsCommands) { key in
+        HostError(
+          .invalidConfiguration,
+          "\(path): '\(key)' names a program, and bootconfig.json names the home it is in; name the home with TUREEN_HOME")
+      }
     }
     return [:]
+  }
+
+  private static func usable(
+    _ members: JSONObject, folder: String, allowsCommands: Bool, refusal: (String) -> HostError
+  ) throws -> JSONObject {
+    var members = members
+    for (key, value) in members {
+      if key.hasSuffix("Command"), !allowsCommands { throw refusal(key) }
+      if key.hasSuffix("File"), let name = value.stringValue, !name.hasPrefix("/") { members[key] = .string("\(folder)/\(name)") }
+    }
+    return members
   }
 
   private static func bootConfig(in folder: String) throws -> JSONObject {

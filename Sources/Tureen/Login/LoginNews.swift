@@ -22,4 +22,6 @@ public struct LoginAccount: Sendable, Equatable {
   public let flow: LoginFlow
   /// Whether commands mean this org when none is named.
   public let isDefault: Bool
+  /// The names of the org's and the user's folder.
+  let folder: String, userFolder: String
 }

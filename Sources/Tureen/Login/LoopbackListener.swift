@@ -75,7 +75,7 @@ final class LoopbackListener: Sendable {
         throw HostError(
           .portInUse,
           "port \(port) of \(host) cannot be listened on: \(reason); end the program that has it, or give the app another "
-            + "redirect, such as http://localhost:1718/OauthRedirect, and name it with --redirect")
+            + "redirect, such as http://localhost:1718/OauthRedirect, and name it with --redirect or redirectUri")
       }
     }
     if let missing, channels.withLock({ $0.isEmpty }) {

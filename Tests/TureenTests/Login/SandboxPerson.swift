@@ -17,7 +17,7 @@ struct SandboxPerson: Sendable {
     let rest = address.split(separator: "/", maxSplits: 2, omittingEmptySubsequences: true)[1...]
     let host = String(try #require(rest.first)), target = "/" + (rest.dropFirst().first ?? "")
     let browser = TestBrowser(port: try #require(Int(host.split(separator: ":").last ?? "")))
-    let page = await browser.get(target, host: host)
+    let page = await browser.get(target, host: host, headers: ["Connection: close"])
     let cookie = try #require(page.header("Set-Cookie")).prefix { $0 != ";" }
     func post(_ fields: [(String, String)], _ page: TestBrowser.Answer) async throws -> TestBrowser.Answer {
       let ticket = try #require(page.text.firstMatch(of: #/name="ticket" value="([^"]+)"/#)).output.1

@@ -38,4 +38,22 @@ for _, name in ipairs { "getOrgs", "getIdentity", "getUsage" } do
   M[name] = arguments.define { name = name, params = {}, send = arguments.action("tureen.accounts", name, {}) }
 end
 
+-- startLogin(options?, success, error): {id, url, redirectUri, expiresAt}, a person's sign-in: show the person the url
+M.startLogin = arguments.define {
+  name = "startLogin", params = { { "options", "table", optional = true } },
+  send = function(success, failure, _, values, caller)
+    return calls.exec(success, failure, "tureen.accounts", "startLogin", values[1] or {}, nil, caller)
+  end,
+}
+-- finishLogin(id, url?, success, error): {org, username, ...}, who has signed in; without a url it waits for the browser
+M.finishLogin = arguments.define {
+  name = "finishLogin", params = { { "id", "string" }, { "url", "string", optional = true } },
+  send = arguments.action("tureen.accounts", "finishLogin", { "id", "url" }),
+}
+-- cancelLogin(id, success, error): "OK" once the sign-in has ended and its port is free
+M.cancelLogin = arguments.define {
+  name = "cancelLogin", params = { { "id", "string" } },
+  send = arguments.action("tureen.accounts", "cancelLogin", { "id" }),
+}
+
 return M
