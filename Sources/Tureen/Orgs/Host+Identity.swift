@@ -20,8 +20,8 @@ extension Host {
     return WhoAmI(org: org.name, identity: found.identity, session: found.session)
   }
 
-  /// Makes sure that the org is a sandbox, before a script runs that must not reach another one. The script may choose its org all
-  /// the same, and what it chooses is looked at then. Blocks.
+  /// Makes sure that the org is a sandbox, before a script runs that must not reach another one. The script may still choose its
+  /// org, and what it chooses is looked at then. Blocks.
   /// - Throws: ``HostError`` `.otherOrg` when it is not; what keeps the org from saying it.
   public func requireSandbox() throws {
     let trial = likewise()
