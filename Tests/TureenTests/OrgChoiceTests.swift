@@ -55,6 +55,17 @@ import Testing
     #expect(try resolve("prod").name == "prod")
   }
 
+  @Test func resolve_defaultWhoseFileIsWrong_isToldAndNotTheSandbox() async throws {
+    try await record("prod")
+    try FileSystem.write(Array("{".utf8), to: directory.folder + "/prod/org.json")
+    let error = failure()
+    #expect(error?.code == .invalidConfiguration && error?.message.contains("prod/org.json") == true, "\(error as Any)")
+    #expect(try resolve("sandbox").folder == "sandbox")
+    // One that is gone is none.
+    try FileSystem.removeTree(directory.folder + "/prod")
+    #expect(try resolve().folder == "sandbox")
+  }
+
   @Test func resolve_nameThatIsNotKnown_saysWhichAre() async throws {
     #expect(failure("prod")?.code == .noSuchOrg)
     try await record("prod")

@@ -36,10 +36,14 @@ public struct OrgDirectory: Sendable {
   public func entry(_ nameOrAddress: String) throws -> OrgEntry? { try scan().entry(nameOrAddress) }
 
   /// The name in `orgs.json`; nil when there is none or no such org.
+  /// - Throws: ``HostError`` `.invalidConfiguration` also when it may be that of an org whose file is wrong: another org must not
+  ///   take its place unnoticed.
   public func defaultName() throws -> String? {
     try settle()
     guard let name = try keptDefault() else { return nil }
-    return name == Org.sandboxName ? name : try scan().entries.first { $0.name.hasSameBytes(as: name) }?.name
+    guard name != Org.sandboxName else { return name }
+    let scan = try scan()
+    return try scan.entries.first { $0.name.hasSameBytes(as: name) }?.name ?? scan.unlessWrong(name)?.name
   }
 
   /// What is in the folder, also where some of it cannot be read.
@@ -148,7 +152,7 @@ struct OrgScan {
   }
 
   /// It may be one of those that cannot be read.
-  private func unlessWrong(_ name: String) throws -> OrgEntry? {
+  fileprivate func unlessWrong(_ name: String) throws -> OrgEntry? {
     let folder = StoreRegistry.folderName(name)
     if let problem = problems.first(where: { $0.folder == folder }) ?? problems.first { throw problem.error }
     return nil
