@@ -22,7 +22,7 @@ ROOT = Path(__file__).resolve().parents[2]
 TUREEN = ROOT / ".build/debug/tureen"
 SECONDS = 120
 
-ANN, BOB, PASSWORD = "ann@acme.com", "bob@acme.com", "h0pper & <co>"
+ANN, BOB, GUY, PASSWORD = "ann@acme.com", "bob@acme.com", "guy@acme.com", "h0pper & <co>"
 
 
 def free_port():
@@ -87,8 +87,9 @@ class LoginTests(unittest.TestCase):
         cls.redirect = f"http://localhost:{cls.port}/OauthRedirect"
         sign_in = Path(cls.folder.name, "sign-in.json")
         sign_in.write_text(json.dumps({
-            "users": [{"username": name, "password": PASSWORD, "lastName": "Acme"} for name in (ANN, BOB)],
-            "clients": [{"id": "browser app", "redirectURIs": [cls.redirect], "requiresPKCE": True}]}))
+            "users": [{"username": name, "password": PASSWORD, "lastName": "Acme"} for name in (ANN, BOB, GUY)],
+            "clients": [{"id": "browser app", "redirectURIs": [cls.redirect], "requiresPKCE": True}],
+            "sites": [{"path": "/portal", "users": [GUY]}]}))
         cls.sandbox = subprocess.Popen(
             [TUREEN, "sandbox", "--home", f"{cls.folder.name}/sandbox", "--sign-in", sign_in], stdout=subprocess.PIPE, text=True)
         for line in cls.sandbox.stdout:
@@ -120,14 +121,14 @@ class LoginTests(unittest.TestCase):
         driver.set_page_load_timeout(SECONDS)
         return driver
 
-    def login(self, *arguments):
+    def login(self, *arguments, site=""):
         """`tureen login` on a terminal, and the address that it gives to the person's browser."""
         opened, program = Path(self.place.name, "opened"), Path(self.place.name, "open-address")
         program.write_text(f'#!/bin/sh\nprintf %s "$1" >"{opened}.new" && mv "{opened}.new" "{opened}"\n')
         program.chmod(0o700)
         environment = {"PATH": os.environ["PATH"], "DISPLAY": ":0", "BROWSER": str(program), "LANG": "C.UTF-8"}
         terminal = Terminal(
-            [TUREEN, "login", "--home", self.home, "--org", "prod", "--url", self.url, "--client-id", "browser app", "--redirect",
+            [TUREEN, "login", "--home", self.home, "--org", "prod", "--url", self.url + site, "--client-id", "browser app", "--redirect",
              self.redirect, *arguments], environment)
         self.addCleanup(terminal.close)
         terminal.wait_for("/services/oauth2/authorize?")
@@ -156,8 +157,14 @@ class LoginTests(unittest.TestCase):
             lambda d: d.current_url in (f"http://localhost:{self.port}/done", f"http://localhost:{self.port}/failed"))
         return driver.current_url.rsplit("/", 1)[1], driver.find_element(By.TAG_NAME, "body").text
 
-    def session(self):
-        return json.loads(Path(self.home, "orgs/prod/ann%40acme%2Ecom/session.json").read_text())
+    def session(self, user="ann%40acme%2Ecom"):
+        return json.loads(Path(self.home, "orgs/prod", user, "session.json").read_text())
+
+    def limits(self):
+        """A request for data, by another command."""
+        return subprocess.run(
+            [TUREEN, "exec", "--home", self.home, "--quiet", "network", "sendRequest",
+             '{"endPoint": "/services/data", "path": "/v66.0/limits", "method": "GET"}'], capture_output=True, text=True)
 
     def test_browser_from_the_address_to_the_kept_session(self):
         terminal, address = self.login()
@@ -177,9 +184,7 @@ class LoginTests(unittest.TestCase):
         for file in (folder / "org.json", folder / "ann%40acme%2Ecom/session.json", folder / "ann%40acme%2Ecom/credentials.json"):
             self.assertEqual(stat.S_IMODE(file.stat().st_mode), 0o600, file)
         self.assertNotIn(session["refreshToken"], (folder / "ann%40acme%2Ecom/credentials.json").read_text() + terminal.shown)
-        ended = subprocess.run(
-            [TUREEN, "exec", "--home", self.home, "--quiet", "network", "sendRequest",
-             '{"endPoint": "/services/data", "path": "/v66.0/limits", "method": "GET"}'], capture_output=True, text=True)
+        ended = self.limits()
         self.assertEqual(ended.returncode, 0, ended.stderr)
         self.assertIn("DailyApiRequests", ended.stdout)
 
@@ -202,6 +207,19 @@ class LoginTests(unittest.TestCase):
         self.assertEqual(page, "failed")
         self.assertIn(f"{BOB} signed in, and not {ANN}", text)
         self.assertFalse(Path(self.home, "orgs/prod").exists())
+
+    def test_browser_user_of_a_site(self):
+        terminal, address = self.login(site="/portal")
+        self.assertTrue(address.startswith(self.url + "/portal/services/oauth2/authorize?"), address)
+        driver = self.browser()
+        self.sign_in(driver, address, user=GUY)
+        page, text = self.ending(driver)
+        self.assertEqual((terminal.wait(), page), (0, "done"), terminal.shown)
+        self.assertIn(GUY, text)
+        self.assertEqual(self.session("guy%40acme%2Ecom")["communityURL"], self.url + "/portal")
+        ended = self.limits()
+        self.assertEqual(ended.returncode, 0, ended.stderr)
+        self.assertIn("DailyApiRequests", ended.stdout)
 
     def test_browser_on_another_machine_address_is_pasted(self):
         terminal, address = self.login()

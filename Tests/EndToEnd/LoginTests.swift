@@ -1,13 +1,15 @@
 import Foundation
 import Glibc
 import JSON
+import Synchronization
 import Testing
 
 /// `tureen login` as a shell runs it, against a sandbox org: exit statuses, output, files.
 @Suite(.timeLimit(.minutes(30))) struct LoginTests {
   private let place: Workplace
-  /// Below the ports that the system gives out by itself.
-  private let port = 15_000 + Int(getpid()) % 5_000
+  /// Below the ports that the system gives out by itself, and no other test's.
+  private let port = 15_000 + (Int(getpid()) * 41 + ports.add(1, ordering: .relaxed).oldValue) % 5_000
+  private static let ports = Atomic<Int>(0)
 
   init() throws { place = try Workplace() }
 
@@ -15,12 +17,14 @@ import Testing
 
   private static let password = "h0pper & <co>"
 
-  /// A sandbox org with an app for browsers, and Ann.
+  /// A sandbox org with an app for browsers, Ann, and Guy, a user of the site `/portal`.
   private func sandbox(_ options: [String] = [], clients: String = "") async throws -> Sandbox {
     let file = try place.write(
       """
-      {"users": [{"username": "ann@acme.com", "password": "\(Self.password)", "lastName": "Acme"}],
-       "clients": [{"id": "PlatformCLI", "redirectURIs": ["\(redirect)"], "requiresPKCE": true}\(clients)]}
+      {"users": [{"username": "ann@acme.com", "password": "\(Self.password)", "lastName": "Acme"},
+        {"username": "guy@acme.com", "password": "\(Self.password)", "lastName": "Guest"}],
+       "clients": [{"id": "PlatformCLI", "redirectURIs": ["\(redirect)"], "requiresPKCE": true}\(clients)],
+       "sites": [{"path": "/portal", "users": ["guy@acme.com"]}]}
       """, to: "sign-in.json")
     return try await Sandbox(place, options: ["--sign-in", file] + options)
   }
@@ -55,19 +59,21 @@ import Testing
 
   private func kept(_ name: String) -> Bool { FileManager.default.fileExists(atPath: "\(place.path)/own/\(name)") }
 
-  /// Signs Ann in with an app for browsers.
-  private func signIn(_ sandbox: Sandbox, home: String = "own", app: String = "PlatformCLI") async throws -> Child.Ended {
+  /// Signs Ann in with an app for browsers, or Guy at the site.
+  private func signIn(
+    _ sandbox: Sandbox, home: String = "own", app: String = "PlatformCLI", site: String = ""
+  ) async throws -> Child.Ended {
+    let user = site.isEmpty ? "ann@acme.com" : "guy@acme.com"
     let environment = sandbox.authority.map { ["TUREEN_CA_FILE": $0] } ?? [:]
     let child = try Child(
       Built.tureen,
       [
-        "login", "--json", "--home", "\(place.path)/\(home)", "--org", "prod", "--url", sandbox.url, "--client-id", app,
-        "--redirect",
-        redirect,
+        "login", "--json", "--home", "\(place.path)/\(home)", "--org", "prod", "--url", sandbox.url + site, "--client-id", app,
+        "--redirect", redirect,
       ], environment: environment, in: place.path)
-    let person = Person(place: place, username: "ann@acme.com", password: Self.password, authority: sandbox.authority)
+    let person = Person(place: place, username: user, password: Self.password, authority: sandbox.authority, site: site)
     let page = try await person.follow(person.signIn(at: address(child)))
-    #expect(page.contains("Tureen is signed in as ann@acme.com to prod"))
+    #expect(page.contains("Tureen is signed in as \(user) to prod"))
     return await child.ended()
   }
 
@@ -136,6 +142,42 @@ import Testing
     #expect(!kept("orgs"))
   }
 
+  /// An app has five refresh tokens for a user: the sixth home ends the session of the first, and signing in again in one home
+  /// takes no other's place.
+  @Test func login_inSixHomes_endsTheSessionOfTheFirst() async throws {
+    let sandbox = try await sandbox()
+    for number in [1, 2, 2, 2, 2, 2] { #expect(try await signIn(sandbox, home: "home\(number)").status == 0) }
+    #expect(try await exec("home1", ["oauth", "authenticate"]).status == 0)
+    for number in 3...6 { #expect(try await signIn(sandbox, home: "home\(number)").status == 0) }
+    for number in 2...6 { #expect(try await exec("home\(number)", ["oauth", "authenticate"]).status == 0) }
+    let first = try await exec("home1", ["oauth", "authenticate"])
+    #expect(first.status == 67 && first.errors.contains(#""reason":"sessionEnded""#), "\(first)")
+  }
+
+  /// A site's users authorize, get their tokens and read their data at its address.
+  @Test func login_ofASiteUser_staysUnderTheSite() async throws {
+    let log = place.path + "/requests"
+    let sandbox = try await sandbox(["--log", log])
+    let ended = try await signIn(sandbox, site: "/portal")
+    #expect(ended.status == 0, "\(ended)")
+    let session = try session("guy%40acme%2Ecom")
+    #expect(session["loginURL"]?.stringValue == sandbox.url + "/portal" && session["username"] == "guy@acme.com")
+    #expect(session["communityURL"]?.stringValue == sandbox.url + "/portal")
+    #expect(session["communityId"]?.stringValue?.hasPrefix("0DB") == true)
+    try await sandbox.control("expireSessions", in: place)
+    #expect(try await exec("own", Self.limits).status == 0)
+    let credentials = try JSONValue(parsing: try await exec("own", ["oauth", "getAuthCredentials"]).output)
+    #expect(credentials["communityUrl"]?.stringValue == sandbox.url + "/portal")
+    #expect(credentials["communityId"] == session["communityId"] && credentials["instanceUrl"]?.stringValue == sandbox.url)
+    let paths = try String(contentsOfFile: log, encoding: .utf8).split(separator: "\n").compactMap {
+      try JSONValue(parsing: String($0))["path"]?.stringValue
+    }
+    let outside = paths.filter { !$0.hasPrefix("/portal/services/") && !$0.hasPrefix("/id/") }
+    #expect(outside.isEmpty, "\(paths)")
+    #expect(paths.contains("/portal/services/oauth2/authorize") && paths.contains("/portal/services/oauth2/token"))
+    #expect(paths.last == "/portal/services/data/v66.0/limits", "the refused request was sent again: \(paths)")
+  }
+
   @Test func login_withoutATerminal_is64AtOnce() async throws {
     let ended = try await login(["login", "--home", place.home, "--client-id", "app", "--url", "https://acme.my.salesforce.com"])
     #expect(ended.status == 64 && ended.output == "")
@@ -190,6 +232,31 @@ import Testing
       _ = try await address(child)
       child.send(SIGINT)
       #expect(await child.ended().status == 130)
+    }
+    #expect(!kept("orgs"))
+  }
+
+  /// A script that waits for its person ends with the first Ctrl-C.
+  @Test func login_ofAScriptThatWaits_endsWithCtrlCAndFreesThePort() async throws {
+    let script = try place.write(
+      """
+      local tureen = require "tureen"
+      local accounts, await = tureen.accounts, tureen.await
+      tureen.main(function()
+        local login = assert(await(accounts.startLogin, {
+          org = "prod", loginUrl = "https://acme.my.salesforce.com", clientId = "app", listen = true, redirectUri = "\(redirect)",
+        }))
+        print("open " .. login.url)
+        local account, err = await(accounts.finishLogin, login.id)
+        print(err.code)
+      end)
+      """, to: "login.lua")
+    for _ in 0..<2 {
+      let child = try Child(Built.tureen, ["run", "--home", place.path + "/own", script], in: place.path)
+      #expect(await child.prints("open https://acme.my.salesforce.com/services/oauth2/authorize?"))
+      child.send(SIGINT)
+      let ended = await child.ended()
+      #expect(ended.status == 130 && ended.output.hasSuffix("\ncancelled\n"), "\(ended)")
     }
     #expect(!kept("orgs"))
   }
@@ -304,11 +371,13 @@ import Testing
     for (text, named) in [
       ("force://canary", "not an SFDX auth URL"), ("force://:\(token)@\(host)", "no client id; `sf org auth show-sfdx-auth-url`"),
       (#"{"result":{"sfdxAuthUrl":"[REDACTED] canary"}}"#, "is redacted; `sf org auth show-sfdx-auth-url`"),
-      ("{}", "not an SFDX"),
+      ("{}", "it has no 'sfdxAuthUrl'"),
     ] {
-      let wrong = try await login("four", try file(text, "wrong"))
-      #expect(wrong.status == 78 && wrong.errors.contains(named), "\(wrong)")
-      #expect(!wrong.errors.contains("canary") && !wrong.errors.contains(token))
+      let path = try file(text, "wrong")
+      for wrong in [try await login("four", path), try await login("four", "-", input: path)] {
+        #expect(wrong.status == 78 && wrong.errors.contains(named), "\(wrong)")
+        #expect(!wrong.errors.contains("canary") && !wrong.errors.contains(token))
+      }
     }
     #expect(!FileManager.default.fileExists(atPath: place.path + "/four/orgs"))
   }

@@ -8,11 +8,13 @@ struct Person {
   let password: String
   /// The certificate to trust; nil without TLS.
   var authority: String?
+  /// The path of the site where the person signs in; empty for none.
+  var site = ""
 
   /// Signs in and allows the app.
   /// - Returns: Where the org sends the browser back to; it has not gone there.
   func signIn(at address: String) async throws -> String {
-    let origin = try #require(address.firstMatch(of: #/^https?:\/\/[^\/]+/#)).output + "/services/oauth2/authorize"
+    let origin = try #require(address.firstMatch(of: #/^https?:\/\/[^\/]+/#)).output + site + "/services/oauth2/authorize"
     let jar = place.path + "/cookies-\(UUID().uuidString)"
     var page = try await curl(["--cookie-jar", jar, address])
     page = try await curl(

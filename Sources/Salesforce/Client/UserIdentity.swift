@@ -113,7 +113,9 @@ extension OAuthClient {
 
   private func question(_ session: Session, _ apiVersion: String) -> IdentityQuestion {
     IdentityQuestion(apiVersion: apiVersion) { path throws(RestError) in
-      let url = try WebAddress.url(path: path, query: [], base: session.instanceURL)
+      // A site's users have everything but the identity pages under the site.
+      let base = path.hasPrefix("/services/") ? session.dataURL : session.instanceURL
+      let url = try WebAddress.url(path: path, query: [], base: base)
       return try await sender.send(RestRequest(.GET, path), url: url, token: session.accessToken)
     }
   }
