@@ -95,7 +95,7 @@ import Testing
       let host = Host(settings: settings)
       let store = try host.core().user.stores.store(named: "s")
       #expect(store.path == directory.home + "/orgs/prod/ann%40acme%2Ecom/stores/s/store.sqlite", "\(name)")
-      host.shutdown()
+      try await Blocking.offPool { host.shutdown() }
     }
     #expect(try directory.entries().count == 1)
   }

@@ -154,7 +154,7 @@ import Testing
     }
     let host = Host(settings: settings)
     #expect(try await host.core().client.send(Self.get).status == 200)
-    host.shutdown()
+    try await Blocking.offPool { host.shutdown() }
     #expect(!FileSystem.exists(folder.path + "/home/orgs"), "the program owns the session: no copy of it is kept")
   }
 
