@@ -151,6 +151,8 @@ static int run(lua_State *L, script *s, tureen_bytes *error) {
   bridge->owner = TUREEN_OWNER_RUN;
   bridge->exit_status = -1;
   bridge->failure[0] = 0;
+  int had_failed = bridge->has_failed;
+  bridge->has_failed = 0; /* an earlier run's error is not this one's */
   lua_pushcfunction(L, describe);
   lua_pushcfunction(L, run_protected);
   lua_pushlightuserdata(L, s);
@@ -161,7 +163,8 @@ static int run(lua_State *L, script *s, tureen_bytes *error) {
   if (bridge->exit_status < 0 && s->status != 0) tureen_meter_note_error(L, refusals);
   if (bridge->exit_status >= 0) s->status = 4;
   else if (s->status != 0) copy_text(L, -1, error);
-  else if (tureen_bridge_failed(L)) s->status = 1;
+  else if (bridge->has_failed) s->status = 1;
+  bridge->has_failed |= had_failed;
   if (tureen_break_message(L) != NULL) {
     s->status = 1;
     replace_text(error, tureen_break_message(L));

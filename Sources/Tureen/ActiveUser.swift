@@ -34,7 +34,8 @@ final class ActiveUser: Sendable {
   private let preparing = DispatchQueue(label: "tureen.host.preparing")
 
   /// Opens nothing.
-  init(_ org: Org, parts: HostParts) {
+  /// - Parameter session: The one that the user had before, where none is kept.
+  init(_ org: Org, parts: HostParts, session: Session? = nil) {
     self.org = org
     self.parts = parts
     stores = parts.registry(userDirectory: parts.userFolder(org.folder, org.userFolder) + "/stores")
@@ -43,7 +44,7 @@ final class ActiveUser: Sendable {
     self.usage = usage
     let connection = OrgConnection(
       org: org, store: org.keepsSession ? parts.sessionStore(org: org.folder, user: org.userFolder) : nil,
-      apiVersion: parts.apiVersion, transport: parts.transport, events: parts.events, usage: usage,
+      session: session, apiVersion: parts.apiVersion, transport: parts.transport, events: parts.events, usage: usage,
       shownTokens: parts.shownTokens, isSandboxOnly: parts.settings.isSandboxOnly,
       noteSandbox: { isSandbox in parts.note(isSandbox: isSandbox, org: org.folder) }, clock: parts.clock,
       userAgent: parts.userAgent)

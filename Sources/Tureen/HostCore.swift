@@ -60,7 +60,7 @@ final class HostCore: Sendable {
     old.end(limit)
     observers.closeThoseOfUser()
     old.closeFiles()
-    let new = ActiveUser(chosen.org, parts: parts)
+    let new = ActiveUser(chosen.org, parts: parts, session: chosen.org.keepsSession ? nil : chosen.session)
     let isClosed = state.withLock { state in
       if !state.isClosed { state.user = new }
       state.departed.removeAll { $0.isUser(chosen.org) }

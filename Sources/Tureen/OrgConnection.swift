@@ -7,6 +7,8 @@ struct OrgConnection: Sendable {
   let org: Org
   /// Where the session is kept; nil keeps it in memory.
   let store: (any SessionStore)?
+  /// What a user who was current before goes on with, where it is kept in memory.
+  let session: Session?
   let apiVersion: String
   let transport: TransportConfiguration
   let events: HostEvents
@@ -55,7 +57,7 @@ struct OrgConnection: Sendable {
     // A token that is given with each start needs no other place.
     let store: (any SessionStore)? = if case .accessToken(_, _?)? = credentials { nil } else { store }
     return SalesforceClient(
-      store: store, credentials: credentials, orgId: org.orgId, apiVersion: apiVersion,
+      session: session, store: store, credentials: credentials, orgId: org.orgId, apiVersion: apiVersion,
       transport: HTTPTransport(transport), isRestricted: shownTokens == .none, environment: clock,
       observer: SyncTrafficObserver(next: OrgObserver(events: events, usage: usage)), userAgent: userAgent,
       onSessionChange: { change in tell(change, credentials) })

@@ -91,7 +91,7 @@ import Testing
   @Test(arguments: [
     ("error { domain = 'network', code = 'notAuthenticated', reason = 'denied' }", "network", "notAuthenticated", "denied"),
     ("smartstore.soupExists('fail')", "store", "noSuchSoup", ""),
-    ("assert(tureen.await(smartstore.soupExists, 'fail'))", "store", "noSuchSoup", ""),
+    ("assert(tureen.await(smartstore.soupExists, 'x'))", "bridge", "invalidArguments", ""),
     ("tureen.async(function() assert(tureen.await(smartstore.soupExists, 'fail')) end)", "store", "noSuchSoup", ""),
     ("tureen.main(function() return tureen.await(smartstore.soupExists, 'fail') end)", "store", "noSuchSoup", ""),
     ("tureen.main(function() smartstore.soupExists(7) end)", "bridge", "invalidArguments", ""),

@@ -37,7 +37,7 @@ import Testing
   @Test func sync_rowOfAnEarlierRelease_takesTheOrgOfItsNextRun() async throws {
     let server = try server(), bench = try ScriptedStore()
     let first = try bench.manager(server, configuration: configuration("00D1"))
-    let id = try bench.store.upsert(Self.earlierRow.replacing("\n", with: ""), into: "syncs_soup")[0]["_soupEntryId"]?.integerValue
+    let id = try bench.store.upsert("[\(Self.earlierRow)]", into: "syncs_soup")[0]["_soupEntryId"]?.integerValue
     #expect(try first.getSyncStatus(.name("old"))?.orgId == nil)
     let done = try await first.reSync(.name("old"))
     #expect(done.id == id && done.status == .done && done.orgId == "00D1")

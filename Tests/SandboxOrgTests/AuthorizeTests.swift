@@ -82,6 +82,7 @@ private let grace = [("username", "Grace@example.org"), ("password", "h0pper")]
       var browser = Browser(client)
       _ = try await browser.open(request)
       #expect(redirected(try await browser.submit(grace)).fields["code"] != nil)
+      browser = Browser(client)
       _ = try await browser.open(request)
       let other = try await browser.submit([("username", server.username), ("password", server.password)])
       #expect(redirected(other).fields["error_description"] == "user is not admin approved to access this app")

@@ -69,6 +69,8 @@ extension KeptSession {
     guard session != nil || refusal != nil else { return nil }
     unreachableAt = object["unreachableAt"]?.doubleValue
     for key in Session.keys + ["refused", "unreachableAt"] { object[key] = nil }
+    // A later version stays what it was: what it means is carried along.
+    if object["version"]?.integerValue ?? 0 <= Self.version { object["version"] = nil }
     others = object
   }
 }
