@@ -116,7 +116,12 @@ extension OAuthClient {
       // A site's users have everything but the identity pages under the site.
       let base = path.hasPrefix("/services/") ? session.dataURL : session.instanceURL
       let url = try WebAddress.url(path: path, query: [], base: base)
-      return try await sender.send(RestRequest(.GET, path), url: url, token: session.accessToken)
+      do throws(RestError) {
+        return try await sender.send(RestRequest(.GET, path), url: url, token: session.accessToken)
+      } catch {
+        // It may quote what was sent.
+        throw TokenRedaction([session.accessToken]).cleaned(error)
+      }
     }
   }
 }
