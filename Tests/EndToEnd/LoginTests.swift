@@ -290,10 +290,11 @@ import Testing
       Built.tureen, browserArguments(sandbox, ["--timeout", "600"]),
       environment: ["DISPLAY": ":0", "BROWSER": "/nowhere:\(program) --new %s"], in: place.path, terminal: Terminal(columns: 2000)
     )
-    #expect(await child.prints("Sign in with a browser at"))
+    // Without it no browser writes into the pipe, and reading it would not end.
+    try #require(await child.prints("Sign in with a browser at"))
     let person = Person(place: place, username: "ann@acme.com", password: Self.password)
     let words = try await place.run("/bin/cat", [pipe]).output.split(separator: "|").map(String.init)
-    #expect(words.prefix(2) == ["2", "--new"] && words.count == 3)
+    try #require(words.prefix(2) == ["2", "--new"] && words.count == 3)
     _ = try await person.follow(person.signIn(at: words[2]))
     #expect(await child.ended().status == 0)
   }
