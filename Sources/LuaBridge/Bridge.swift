@@ -79,7 +79,9 @@ public final class Bridge: @unchecked Sendable {
     case .success(let action):
       let job: Lanes.Job = { self.run(action, arguments, wantsRecords, ticket) }
       // Any job may wait for the script's answer, also one that runs alone.
-      if case .answer = action { lanes.submitBeside(job) } else {
+      if case .answer = action {
+        lanes.submitBeside(job)
+      } else {
         lanes.submit(action.isAboutAllStores ? nil : action.lane ?? store, job)
       }
     }

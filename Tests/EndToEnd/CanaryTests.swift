@@ -104,7 +104,8 @@ import Testing
     case "header": return connection(#""type":"header","name":"X-Key","value":{"env":"SECRET"}"#)
     case "connectionClientCredentials":
       return connection(
-        #""type":"clientCredentials","tokenURL":"\#(url)/services/oauth2/token","clientId":"app","clientSecret":{"env":"SECRET"}"#)
+        #""type":"clientCredentials","tokenURL":"\#(url)/services/oauth2/token","clientId":"app","clientSecret":{"env":"SECRET"}"#
+      )
     default:
       var parse = connection("")
       parse.files = [

@@ -48,7 +48,8 @@ import Testing
     #expect(who.status == 0 && found["username"] == .string(sandbox.username) && found["org"] == "acme", "\(who)")
     #expect(found["instanceUrl"] == .string(sandbox.url) && found["flow"] == "password")
     let shown = try await tureen("whoami", "--org", "acme")
-    #expect(shown.output.contains("user       \(sandbox.username)") && shown.output.contains("instance   \(sandbox.url)"), "\(shown)")
+    #expect(
+      shown.output.contains("user       \(sandbox.username)") && shown.output.contains("instance   \(sandbox.url)"), "\(shown)")
 
     #expect(try await tureen("orgs", "default", "acme").output == "'acme' is the default now\n")
     let listed = try objects(try await tureen("orgs", "--json").output)

@@ -206,7 +206,8 @@ import Testing
     let ended = try await place.run(Built.tureen, command, environment: environment)
     #expect(ended.status == 0, "\(ended)")
     #expect(ended.output.hasPrefix("0 genres, 0 publishers, 0 authors\nGenre 'Fantasy' is added\n"), "\(ended)")
-    #expect(ended.output.contains("\nAuthor 'Ada Quill' is added\n") && ended.output.contains("\n  Authors: Ada Quill, Ben Marlow\n"))
+    #expect(
+      ended.output.contains("\nAuthor 'Ada Quill' is added\n") && ended.output.contains("\n  Authors: Ada Quill, Ben Marlow\n"))
     let again = try await place.run(
       Built.tureen, command + ["--title", "Another", "--isbn", "9783161484117"], environment: environment)
     #expect(again.output.hasPrefix("3 genres, 2 publishers, 3 authors\nGenre 'Fantasy' is not added: "), "\(again)")

@@ -28,7 +28,8 @@ import Testing
       ["exec", "--home", place.home] + (org.map { ["--org", $0] } ?? [])
       + ["network", "sendRequest", #"{"path":"/services/data/v66.0/limits"}"#]
     guard let path else { return try await place.run(Built.tureen, words, environment: environment) }
-    return try await place.run("/bin/bash", ["-c", #"export PATH="$0"; exec "$@""#, path, Built.tureen] + words, environment: environment)
+    return try await place.run(
+      "/bin/bash", ["-c", #"export PATH="$0"; exec "$@""#, path, Built.tureen] + words, environment: environment)
   }
 
   private var given: [String: String] { ["TUREEN_ACCESS_TOKEN": "token-given", "TUREEN_INSTANCE_URL": org.url] }
@@ -82,7 +83,8 @@ import Testing
     let folder = "home/orgs/" + host.replacingOccurrences(of: ".", with: "%2E").replacingOccurrences(of: ":", with: "%3A")
     try FileManager.default.createDirectory(
       atPath: place.path + "/" + folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
-    try place.write(#"{"instanceUrl": "\#(org.url)", "accessToken": "token-kept"}"#, to: folder + "/credentials.json", mode: 0o600)
+    try place.write(
+      #"{"instanceUrl": "\#(org.url)", "accessToken": "token-kept"}"#, to: folder + "/credentials.json", mode: 0o600)
     try place.write(#"{"instanceUrl": "\#(org.url)", "accessToken": "token-named"}"#, to: "c.json", mode: 0o600)
     let credentials = ["TUREEN_CREDENTIALS": place.path + "/c.json"]
     func merged(_ all: [String: String]...) -> [String: String] { all.reduce(into: [:]) { $0.merge($1) { $1 } } }

@@ -8,10 +8,11 @@ import Testing
 
   @Test func header_allParts_areRead() {
     let usage = read("api-usage=18/5000; per-app-api-usage=17/250(appName=sample-connected-app); api-bursts=1/750")
-    #expect(usage?.json == [
-      "used": 18, "max": 5000, "seenAt": 7,
-      "perApp": ["used": 17, "max": 250, "appName": "sample-connected-app"],
-    ])
+    #expect(
+      usage?.json == [
+        "used": 18, "max": 5000, "seenAt": 7,
+        "perApp": ["used": 17, "max": 250, "appName": "sample-connected-app"],
+      ])
   }
 
   @Test(arguments: [
@@ -22,19 +23,25 @@ import Testing
     #expect(read(header)?.json == ["used": 18, "max": 5000, "seenAt": 7])
   }
 
-  @Test(arguments: ["", "api-usage", "api-usage=", "api-usage=18", "api-usage=-1/5000", "api-usage=1/0", "api-usage=1/2/3",
-    "api-usage=99999999999999999999/5000", "per-app-api-usage=17/250(appName=x)", "api-bursts=1/750", "(;=/)"])
+  @Test(arguments: [
+    "", "api-usage", "api-usage=", "api-usage=18", "api-usage=-1/5000", "api-usage=1/0", "api-usage=1/2/3",
+    "api-usage=99999999999999999999/5000", "per-app-api-usage=17/250(appName=x)", "api-bursts=1/750", "(;=/)",
+  ])
   func header_withoutTheUsage_isNone(header: String) { #expect(read(header) == nil) }
 
   @Test func json_roundTrip_isTheSame() throws {
-    for header in ["api-usage=18/5000", "api-usage=18/5000;per-app-api-usage=1/2(appName=ö)", "api-usage=0/1;per-app-api-usage=1/2"] {
+    for header in [
+      "api-usage=18/5000", "api-usage=18/5000;per-app-api-usage=1/2(appName=ö)", "api-usage=0/1;per-app-api-usage=1/2",
+    ] {
       let usage = try #require(read(header))
       #expect(ApiUsage(json: try JSONValue(parsing: JSONValue.object(usage.json).serialized())) == usage)
     }
   }
 
-  @Test(arguments: ["null", "[]", "{}", #"{"used":1,"max":2}"#, #"{"used":1,"max":0,"seenAt":1}"#, #"{"used":-1,"max":1,"seenAt":1}"#,
-    #"{"used":"1","max":2,"seenAt":1}"#, #"{"used":1,"max":2,"seenAt":-5}"#])
+  @Test(arguments: [
+    "null", "[]", "{}", #"{"used":1,"max":2}"#, #"{"used":1,"max":0,"seenAt":1}"#, #"{"used":-1,"max":1,"seenAt":1}"#,
+    #"{"used":"1","max":2,"seenAt":1}"#, #"{"used":1,"max":2,"seenAt":-5}"#,
+  ])
   func json_damaged_isNone(text: String) throws { #expect(ApiUsage(json: try JSONValue(parsing: Array(text.utf8))) == nil) }
 
   @Test func reserve_callsAndPercent_areReachedAtTheirBound() throws {

@@ -124,7 +124,8 @@ import Testing
 
   /// The 15 characters tell letter cases apart; the three behind them say which are capitals.
   @Test(arguments: [
-    ("00D000000000001", "00D000000000001EAA"), ("00D5g0000001abc", "00D5g0000001abcEAA"), ("001A0000006Vm9u", "001A0000006Vm9uIAC"),
+    ("00D000000000001", "00D000000000001EAA"), ("00D5g0000001abc", "00D5g0000001abcEAA"),
+    ("001A0000006Vm9u", "001A0000006Vm9uIAC"),
     ("00DAAAAABBBBBzz", "00DAAAAABBBBBzz25H"), ("00D000000000001EAA", "00D000000000001EAA"),
   ])
   func orgId_of15Characters_isCompleted(short: String, long: String) {

@@ -126,7 +126,9 @@ import Testing
     bed.home = folder.path
     let server = try ScriptedServer { request in
       guard request.path == "/token" else { return .json("{}") }
-      return .json(#"{"error":"invalid_client","error_description":"\#(request.header("Authorization") ?? "") \#(request.text)"}"#, status: 400)
+      return .json(
+        #"{"error":"invalid_client","error_description":"\#(request.header("Authorization") ?? "") \#(request.text)"}"#,
+        status: 400)
     }
     bed.secrets["S"] = "CANARY+secret"
     for way in ["basic", "body"] {

@@ -16,7 +16,8 @@ import Testing
              {"id":"z","approval":"user","redirectURIs":["http://localhost:1717/x"],"refreshTokens":"immediately"}],
            "sites":[{"path":"portal/a/","users":["A@b"]}]}
           """))
-    #expect(data.users.count == 1 && data.users[0].securityToken == "t" && !data.users[0].isActive && data.users[0].loginLimit == 7)
+    #expect(
+      data.users.count == 1 && data.users[0].securityToken == "t" && !data.users[0].isActive && data.users[0].loginLimit == 7)
     #expect(data.clients.map(\.id) == ["x", "y", "z"] && data.clients[0].rotatesRefreshTokens)
     #expect(data.clients.map(\.approval) == [.byAdministrator(usernames: nil), .byAdministrator(usernames: ["a@b"]), .byUser])
     #expect(data.clients[1].scopes.contains("refresh_token"))

@@ -16,7 +16,8 @@ import Testing
     let server = try await SandboxServer.start(configuration)
     let client = WireClient(port: server.port)
     let body = Array("grant_type=canary&username=canary&password=canary&refresh_token=canary&assertion=canary".utf8)
-    let soap = Array("<Envelope><Body><login><username>canary</username><password>canary</password></login></Body></Envelope>".utf8)
+    let soap = Array(
+      "<Envelope><Body><login><username>canary</username><password>canary</password></login></Body></Envelope>".utf8)
     for (target, body) in [
       ("/services/oauth2/token", body), ("/services/%6Fauth2/token", body), ("/services/OAuth2/Token/", body),
       ("/portal/services/oauth2/token?client_secret=canary", body), ("/services/oauth2/authorize?state=canary", []),
@@ -66,11 +67,17 @@ import Testing
       }
       let refused: [(String?, String, String)] = [
         ("application/json", #"{"grant_type":"client_credentials"}"#, "unsupported_grant_type"),
-        ("multipart/form-data; boundary=x", "--x\r\nContent-Disposition: form-data; name=\"grant_type\"\r\n\r\nrefresh_token\r\n--x--", "unsupported_grant_type"),
+        (
+          "multipart/form-data; boundary=x",
+          "--x\r\nContent-Disposition: form-data; name=\"grant_type\"\r\n\r\nrefresh_token\r\n--x--", "unsupported_grant_type"
+        ),
         (nil, "grant_type", "unsupported_grant_type"), (nil, "=&&=%zz&%", "unsupported_grant_type"),
         (nil, "grant_type=client_credentials&client_id=%00%ff%fe", "invalid_client_id"),
         (nil, "grant_type=refresh_token&client_id=web&client_secret=web+secret", "invalid_grant"),
-        (nil, "grant_type=client_credentials&client_id=web&client_secret=" + String(repeating: "x", count: 200_000), "invalid_client"),
+        (
+          nil, "grant_type=client_credentials&client_id=web&client_secret=" + String(repeating: "x", count: 200_000),
+          "invalid_client"
+        ),
         (nil, String(repeating: "grant_type=password&", count: 10_000), "invalid_client_id"),
       ]
       for (type, body, error) in refused {

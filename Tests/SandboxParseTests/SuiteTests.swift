@@ -42,7 +42,9 @@ import Testing
       #expect(names(try await client.find("Author", where: ["objectId": select("author.objectId")])) == "a")
       #expect(names(try await client.find("Book", where: ["author": select("group")])) == "x", "each element of a list")
       let both: JSONValue = [
-        "author": ["__type": "Pointer", "className": "Author", "objectId": .string(a), "$dontSelect": ["query": books, "key": "author"]]
+        "author": [
+          "__type": "Pointer", "className": "Author", "objectId": .string(a), "$dontSelect": ["query": books, "key": "author"],
+        ]
       ]
       #expect(names(try await client.find("Book", where: both)) == "", "a constraint beside a value")
       #expect(names(try await client.find("Book", where: ["author": ["$in": [.string(a)]]])) == "x", "a bare id")
@@ -103,7 +105,8 @@ import Testing
       let named = client.signedIn(guest.json["sessionToken"]?.stringValue)
       #expect(try await named.get("/sessions/me").json["createdWith"]?["action"] == "login")
       #expect(
-        try await named.put("/users/\(guest.id)", ["username": "g", "password": "p", "authData": ["anonymous": .null]]).status == 200)
+        try await named.put("/users/\(guest.id)", ["username": "g", "password": "p", "authData": ["anonymous": .null]]).status
+          == 200)
       #expect(try await client.post("/login", ["username": "g", "password": "p"]).json["authData"] == nil)
     }
   }
@@ -113,7 +116,8 @@ import Testing
       let master = client.master
       func listed() async throws -> [String] { try await master.get("/schemas").column("className") }
       #expect(try await listed() == ["_Role", "_User"])
-      let made = try await master.post("/schemas", ["className": "A", "fields": ["s": ["type": "String"]], "indexes": ["one": ["s": 1]]])
+      let made = try await master.post(
+        "/schemas", ["className": "A", "fields": ["s": ["type": "String"]], "indexes": ["one": ["s": 1]]])
       #expect(made.json["indexes"] == ["one": ["s": 1]])
       #expect(try await master.post("/schemas", ["className": "B", "indexes": [:]]).json["indexes"] == nil)
       let more = try await master.put("/schemas/A", ["indexes": ["two": ["createdAt": 1], "one": ["__op": "Delete"]]])

@@ -87,11 +87,13 @@ import Testing
     return answer and answer.user or err.domain .. "/" .. err.code .. (err.message:find("--sandbox-only", 1, true) and " named" or "")
     """
 
-  @Test(arguments: [
-    (#"{"name":"one","user":"ann","isSandbox":true}"#, true, "ann", 0), (#"{"name":"one","user":"ann"}"#, true, "ann", 1),
-    (#"{"name":"one","user":"ann"}"#, false, "host/otherOrg named", 1), (#"{"name":"one","user":"ann"}"#, nil, "host/otherOrg named", 1),
-    (#"{"name":"one","user":"ann","isSandbox":false}"#, true, "host/otherOrg named", 0),
-  ] as [(String, Bool?, String, Int)])
+  @Test(
+    arguments: [
+      (#"{"name":"one","user":"ann","isSandbox":true}"#, true, "ann", 0), (#"{"name":"one","user":"ann"}"#, true, "ann", 1),
+      (#"{"name":"one","user":"ann"}"#, false, "host/otherOrg named", 1),
+      (#"{"name":"one","user":"ann"}"#, nil, "host/otherOrg named", 1),
+      (#"{"name":"one","user":"ann","isSandbox":false}"#, true, "host/otherOrg named", 0),
+    ] as [(String, Bool?, String, Int)])
   func sandboxOnly_asksOnceAndLetsNothingElseThrough(file: String, isSandbox: Bool?, expected: String, asked: Int) async throws {
     let home = try await AccountHome { request, _ in
       Self.identified(request, isSandbox: isSandbox.map { .bool($0) } ?? .null)
@@ -137,7 +139,8 @@ import Testing
 
   @Test func sync_inAnOrgThatCannotBeOpened_endsWithTheHostsOwnError() async throws {
     let home = try await AccountHome()
-    try FileSystem.write(Array(#"{"name":"one","user":"ann","isSandbox":false}"#.utf8), to: home.runner.home + "/orgs/one/org.json")
+    try FileSystem.write(
+      Array(#"{"name":"one","user":"ann","isSandbox":false}"#.utf8), to: home.runner.home + "/orgs/one/org.json")
     let result = try await home.value(
       of: """
         assert(await(smartstore.registerSoup, "c", SPECS))

@@ -33,7 +33,8 @@ final class AccountHome: Sendable {
 
   /// Keeps a session of a user, as a sign-in leaves it.
   func keep(_ user: JSONValue, org: String, at url: String) throws {
-    let name = user["username"]?.stringValue ?? "", ids = "\(user["orgId"]?.stringValue ?? "")/\(user["userId"]?.stringValue ?? "")"
+    let name = user["username"]?.stringValue ?? "",
+      ids = "\(user["orgId"]?.stringValue ?? "")/\(user["userId"]?.stringValue ?? "")"
     let folder = "\(runner.home)/orgs/\(org)/\(name)"
     try FileSystem.makeDirectory(folder)
     var session: JSONObject = [

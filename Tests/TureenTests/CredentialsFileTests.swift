@@ -170,7 +170,8 @@ import Testing
   @Test func flow_ofTwoWholeSignIns_isAnErrorUnlessItIsStated() throws {
     let token = #""accessTokenVariable":"PATH""#, url = #""sfdxAuthUrl":"force://a::r@h.example.com""#, cli = #""sfOrg":"prod""#
     for (keys, words) in [
-      ("\(token),\(url)", "'sfdxAuthUrl' stands beside 'accessTokenVariable'"), ("\(url),\(cli)", "'sfdxAuthUrl' stands beside 'sfOrg'"),
+      ("\(token),\(url)", "'sfdxAuthUrl' stands beside 'accessTokenVariable'"),
+      ("\(url),\(cli)", "'sfdxAuthUrl' stands beside 'sfOrg'"),
       ("\(cli),\(token)", "'accessTokenVariable' stands beside 'sfOrg'"),
     ] {
       #expect(problem("{\(Self.instance),\(keys)}").contains(words))
@@ -193,15 +194,18 @@ import Testing
 
   @Test func sfdxURL_malformedFile_isToldWithTheCommandAndNoneOfIt() throws {
     for (text, part) in [
-      ("force://PlatformCLI:canary@acme.my.salesforce.com", "has no client id"), ("{\"a\": \"canary\"}", "it has no 'sfdxAuthUrl'"),
-      ("{canary", "it is not valid JSON"), ("canary", "it is not an SFDX auth URL"), ("force://:canary@acme.my.salesforce.com", "no client id"),
+      ("force://PlatformCLI:canary@acme.my.salesforce.com", "has no client id"),
+      ("{\"a\": \"canary\"}", "it has no 'sfdxAuthUrl'"),
+      ("{canary", "it is not valid JSON"), ("canary", "it is not an SFDX auth URL"),
+      ("force://:canary@acme.my.salesforce.com", "no client id"),
       (" Access Token    [REDACTED] canary\n Sfdx Auth Url   [REDACTED] canary\n", "is redacted"),
       (#"{"status":0,"result":{"username":"a","sfdxAuthUrl":"[REDACTED] canary"}}"#, "is redacted"),
     ] {
       try folder.write(text, to: "u.json", mode: 0o600)
       let message = problem(#"{"sfdxAuthUrlFile":"u.json"}"#)
       #expect(
-        message.contains(part) && message.contains("`sf org auth show-sfdx-auth-url`") && !message.contains("canary"), "\(message)")
+        message.contains(part) && message.contains("`sf org auth show-sfdx-auth-url`") && !message.contains("canary"),
+        "\(message)")
     }
   }
 

@@ -42,7 +42,8 @@ import Testing
     let home = try await AccountHome(), orgs = home.runner.home + "/orgs"
     try FileSystem.write(Array("{".utf8), to: orgs + "/one/bob/session.json")
     try FileSystem.makeDirectory(orgs + "/two.before-1/dan")
-    try FileSystem.write(try #require(FileSystem.read(orgs + "/two/cleo/session.json")), to: orgs + "/two.before-1/dan/session.json")
+    try FileSystem.write(
+      try #require(FileSystem.read(orgs + "/two/cleo/session.json")), to: orgs + "/two.before-1/dan/session.json")
     let result = try await home.value(
       of: """
         local names = {}

@@ -61,7 +61,8 @@ import Testing
   }
 
   private func kept(_ org: String, _ user: String = "ann@acme.com") async throws -> Session? {
-    try await FileSessionStore(folder: directory.userFolder(org: org, user: OrgDirectory.folderName(ofUser: user))).load()?.session
+    try await FileSessionStore(folder: directory.userFolder(org: org, user: OrgDirectory.folderName(ofUser: user))).load()?
+      .session
   }
 
   @Test func logout_signedIn_endsTheSessionHereAndAtTheOrg() async throws {
@@ -139,7 +140,11 @@ import Testing
     #expect(try await kept("prod") != nil && directory.entry("prod")?.user == "ann@acme.com")
     #expect(server.requests().allSatisfy { $0.path != "/services/oauth2/revoke" })
     store.close()
-    #expect(try await logOut({ $0.deletesStores = true; $0.forget = true }).map(\.deletedStores) == [1])
+    #expect(
+      try await logOut({
+        $0.deletesStores = true
+        $0.forget = true
+      }).map(\.deletedStores) == [1])
     #expect(try FileSystem.entries(of: path).filter { $0 != "session.lock" }.isEmpty)
     await server.stop()
   }
@@ -171,7 +176,8 @@ import Testing
       to: directory.folder + "/robot/credentials.json")
     let found = try await accounts().accounts()
     #expect(
-      OrgAccount.table(found) == """
+      OrgAccount.table(found)
+        == """
           NAME   USER          ORG ID              INSTANCE                       FLOW     STATE
           prod   ann@acme.com  00D000000000001AAA  https://acme.my.salesforce.com  -        needs sign-in: needsPerson
         * prod   bob@acme.com  00D000000000001AAA  https://acme.my.salesforce.com  browser  signed in

@@ -31,7 +31,8 @@ import Testing
       RecordedLogin(
         session: session,
         credentials: [
-          "flow": "browser", "loginUrl": .string(session.loginURL), "clientId": "app", "username": .string(session.username ?? ""),
+          "flow": "browser", "loginUrl": .string(session.loginURL), "clientId": "app",
+          "username": .string(session.username ?? ""),
         ],
         orgName: name))
   }
@@ -188,7 +189,8 @@ import Testing
       try FileSystem.write(
         JSONValue.object([
           "loginUrl": .string(access.loginURL), "clientId": .string(access.clientId),
-          "clientSecret": .string(access.clientSecret), "username": .string(access.username), "password": .string(access.password),
+          "clientSecret": .string(access.clientSecret), "username": .string(access.username),
+          "password": .string(access.password),
         ]).serialized(), to: directory.folder + "/\(name)/credentials.json")
       var settings = HostSettings()
       (settings.home, settings.org) = (directory.home, name)

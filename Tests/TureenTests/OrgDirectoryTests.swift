@@ -73,7 +73,8 @@ import Testing
       ])
     #expect(text("orgs.json") == "{\"default\":\"prod\"}\n")
     #expect(text("orgs/prod/ann%40acme%2Ecom/credentials.json") == "{\"flow\":\"browser\",\"clientId\":\"app\"}\n")
-    let kept = try #require(try await FileSessionStore(folder: directory.userFolder(org: "prod", user: "ann%40acme%2Ecom")).load())
+    let kept = try #require(
+      try await FileSessionStore(folder: directory.userFolder(org: "prod", user: "ann%40acme%2Ecom")).load())
     #expect(kept.session == Self.session() && kept.refusal == nil)
     for file in ["orgs.json", "orgs/prod/org.json", "orgs/prod/ann%40acme%2Ecom/session.json"] {
       var info = stat()
@@ -113,7 +114,8 @@ import Testing
     try await record()
     let before = try files()
     let login = RecordedLogin(
-      session: Self.session(org: "00D000000000002AAA", instance: "https://qa.my.salesforce.com"), credentials: ["flow": "browser"],
+      session: Self.session(org: "00D000000000002AAA", instance: "https://qa.my.salesforce.com"),
+      credentials: ["flow": "browser"],
       orgName: "qa", makesDefault: true)
     struct Killed: Error {}
     var reached = 0, outcomes: [[String]] = []

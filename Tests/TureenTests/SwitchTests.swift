@@ -221,7 +221,8 @@ import Testing
 
   @Test func switch_configurationFiles_areAppliedToTheNewUsersStores() async throws {
     let home = try await AccountHome(), folder = home.runner.folder
-    try folder.write(#"{"soups":[{"soupName":"set","indexes":[{"path":"Id","type":"string"}]}]}"#, to: "userstore.json", mode: 0o644)
+    try folder.write(
+      #"{"soups":[{"soupName":"set","indexes":[{"path":"Id","type":"string"}]}]}"#, to: "userstore.json", mode: 0o644)
     try folder.write(
       """
       {"syncs":[{"syncName":"setDown","syncType":"syncDown","soupName":"set","options":{"mergeMode":"OVERWRITE"},

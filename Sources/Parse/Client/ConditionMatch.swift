@@ -135,7 +135,7 @@ struct ConditionMatch {
 
   /// nil for a field that is not there or null.
   static func value(_ path: String, _ row: JSONObject) -> JSONValue? {
-    found(at: FieldPath(path).names, in: .object(row)).flatMap { $0.isNull ? nil : $0 }
+    found(at: FieldPath(path).names, in: .object(row)).flatMap { $0.isNull ? Optional.none : $0 }
   }
 
   /// A number behind a list is a place in it; any other name means that of every element.
@@ -153,7 +153,7 @@ struct ConditionMatch {
 
   /// - Parameter there: The field's value; a list fulfils what one of its elements does.
   private static func holds(_ test: FieldTest, _ there: JSONValue?) -> Bool {
-    let value = there.flatMap { $0.isNull ? nil : $0 }
+    let value = there.flatMap { $0.isNull ? Optional.none : $0 }
     func one(_ test: (JSONValue) -> Bool) -> Bool { (value?.arrayValue ?? [value].compactMap { $0 }).contains(where: test) }
     switch test {
     case .equal(let wanted): return wanted.isNull ? value == nil : isEqual(value, wanted)

@@ -297,7 +297,11 @@ extension DeepSave.Progress {
       end = end ?? RestError.cancelled(outcome: .notSent)
       return
     }
-    outcomes[i] = .failure(ParseSaveError(error))
-    if ServerRefusal(error)?.flagsFile != true { end = end ?? error }
+    if let refusal = ServerRefusal(error), refusal.flagsFile {
+      outcomes[i] = .failure(ParseSaveError(code: refusal.code, message: refusal.message))
+    } else {
+      outcomes[i] = .failure(ParseSaveError(error))
+      end = end ?? error
+    }
   }
 }

@@ -51,4 +51,3 @@ struct KeptToken: Sendable, Equatable {
     }
   }
 }
-

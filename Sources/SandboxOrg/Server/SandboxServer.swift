@@ -1,6 +1,6 @@
 import JSON
-import Synchronization
 @_exported public import SandboxServer
+import Synchronization
 
 /// A pretend Salesforce org that speaks HTTP on loopback.
 ///

@@ -14,7 +14,7 @@ struct ColumnRule: Sendable {
       throw ParseError(.incorrectType, "The 'required' and 'defaultValue' options are not applicable for Relation: \(name)")
     }
     isRequired = value["required"] == true
-    defaultValue = value["defaultValue"].flatMap { $0.isNull ? nil : $0 }
+    defaultValue = value["defaultValue"].flatMap { $0.isNull ? Optional.none : $0 }
     guard let defaultValue, let found = try ColumnType.of(defaultValue), found != type else { return }
     throw ParseError(
       .incorrectType, "schema mismatch for \(name) default value; expected \(type.text) but got \(found.text)")

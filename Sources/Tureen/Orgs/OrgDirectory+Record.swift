@@ -77,10 +77,12 @@ extension OrgDirectory {
     let session = login.session, what: String
     switch conflict {
     case .org(let known):
-      what = "\(session.instanceURL) is org \(session.orgId), and '\(place.name)' is kept for org \(known): a sandbox that was "
+      what =
+        "\(session.instanceURL) is org \(session.orgId), and '\(place.name)' is kept for org \(known): a sandbox that was "
         + "refreshed, or another org"
     case .user(let known):
-      what = "\(login.user) is user \(session.userId) of org \(session.orgId), and what is kept for that name in '\(place.name)' "
+      what =
+        "\(login.user) is user \(session.userId) of org \(session.orgId), and what is kept for that name in '\(place.name)' "
         + "belongs to \(known)"
     }
     return HostError(

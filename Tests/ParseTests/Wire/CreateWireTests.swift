@@ -251,7 +251,8 @@ struct CreateWireTests {
       #expect(state.status == .done && state.counts.succeeded == 2)
       let object = try await bench.object("Author", there)
       #expect(object["key"] == "theirs" && object["next"] == "new")
-      #expect(try bench.entry(there)?["key"] == nil && bench.entry(there)?["__local__"] == false)
+      let entry = try #require(try bench.entry(there))
+      #expect(entry["key"] == nil && entry["__local__"] == false, "\(JSONValue.object(entry).text)")
     }
   }
 }

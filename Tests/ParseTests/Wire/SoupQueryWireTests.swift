@@ -21,7 +21,8 @@ struct SoupQueryWireTests {
   private static func conditions(_ isbns: [String], _ ids: [String]) throws -> [ParseCondition] {
     let late: JSONValue = ["__type": "Date", "iso": "2024-06-01T00:00:00Z"]
     return [
-      .always, .equal("title", "alpha"), .equal("title", ""), .equal("title", .null), .equal("year", 1999), .equal("year", 1999.0),
+      .always, .equal("title", "alpha"), .equal("title", ""), .equal("title", .null), .equal("year", 1999),
+      .equal("year", 1999.0),
       .equal("tags", "x"), .equal("flag", true), .equal("flag", false), .equal("stats.reads", 4), .equal("stats.deep.n", 1),
       .equal("stats.list.n", 2), .equal("stats.list.0.n", 1), .equal("isbn", pointer("ISBN", isbns[0])),
       .equal("isbn", pointer("Other", isbns[0])), .notEqual("title", "alpha"), .notEqual("year", .null),
@@ -29,9 +30,11 @@ struct SoupQueryWireTests {
       .greater("year", than: 1999), .atLeast("year", 1999), .greater("title", than: "a"), .less("title", than: "alpha"),
       .atMost("title", "délta"), .greater("at", than: late), .atMost("at", late), .less("tags", than: "y"),
       .greater("updatedAt", than: ParseCondition.date(0)), .isIn("title", ["alpha", "Beta", .null]), .isIn("year", [0, -3]),
-      .isIn("tags", ["n1", "y"]), .isNotIn("title", ["alpha", .null]), .isNotIn("tags", ["x"]), .isIn("objectId", [.string(ids[2])]),
+      .isIn("tags", ["n1", "y"]), .isNotIn("title", ["alpha", .null]), .isNotIn("tags", ["x"]),
+      .isIn("objectId", [.string(ids[2])]),
       .holdsAll("tags", ["x", "n1"]), .holdsAll("tags", ["y"]), .holdsAll("title", ["alpha"]),
-      .isContained("tags", in: ["y", "z"]), .exists("title"), .exists("title", false), .exists("stats.deep"), .exists("tags", false),
+      .isContained("tags", in: ["y", "z"]), .exists("title"), .exists("title", false), .exists("stats.deep"),
+      .exists("tags", false),
       try .matches("title", "^[ab]", options: "i"), try .matches("title", "^second", options: "m"),
       try .matches("title", "gamma.second", options: "s"), try .matches("title", "e"), try .matches("tags", "^n"),
       .begins("title", with: "de"), .begins("title", with: "😀 a.b*"), .begins("tags", with: "n0"),
@@ -55,9 +58,12 @@ struct SoupQueryWireTests {
         let here = Set(try SoupQuery(query, in: places).found(in: bench.store).objects.compactMap { $0["objectId"]?.stringValue })
         #expect(
           here == there,
-          "\(condition.json.text): here \(here.map { ids.firstIndex(of: $0) ?? -1 }.sorted()), there \(there.map { ids.firstIndex(of: $0) ?? -1 }.sorted())")
+          "\(condition.json.text): here \(here.map { ids.firstIndex(of: $0) ?? -1 }.sorted()), there \(there.map { ids.firstIndex(of: $0) ?? -1 }.sorted())"
+        )
       }
-      for order in [["title"], ["-title"], ["year", "-objectId"], ["-year", "title"], ["at", "objectId"], ["stats.reads", "objectId"]] {
+      for order in [
+        ["title"], ["-title"], ["year", "-objectId"], ["-year", "title"], ["at", "objectId"], ["stats.reads", "objectId"],
+      ] {
         var query = try ParseQuery("Book")
         query.order = order + (order.contains { $0.hasSuffix("objectId") } ? [] : ["objectId"])
         let there = try await client.find(query).map(\.objectId)

@@ -79,7 +79,8 @@ struct UserUploadWireTests {
       bench.forgetRequests()
       let results = await client.save([user, note])
       #expect(results.allSatisfy { if case .success = $0 { true } else { false } })
-      #expect(bench.requests.map { "\($0.method) \($0.path)" }.prefix(2) == ["POST /parse/classes/Note", "PUT /parse/users/\(id)"])
+      #expect(
+        bench.requests.map { "\($0.method) \($0.path)" }.prefix(2) == ["POST /parse/classes/Note", "PUT /parse/users/\(id)"])
       #expect(try await client.currentUser()?.objectId == id)
     }
   }
