@@ -45,11 +45,8 @@ extension Host {
         guard let soup = place["soup"]?.stringValue else {
           throw NetworkRequest.wrong("'places.\(className)' must be an object with 'soup'")
         }
-        func names(_ key: String) -> [String: String] {
-          let names = (place[key]?.objectValue ?? [:]).compactMap { field, name in name.stringValue.map { (field, $0) } }
-          return Dictionary(names) { first, _ in first }
-        }
-        places[className] = SoupQuery.Place(soup: soup, links: names("links"), ids: names("ids"))
+        let links = (place["links"]?.objectValue ?? [:]).compactMap { field, soup in soup.stringValue.map { (field, $0) } }
+        places[className] = SoupQuery.Place(soup: soup, links: Dictionary(links) { first, _ in first })
       }
       let found = try SoupQuery(try ParseCall.query(call), in: places).found(in: try core().store(call.store))
       return ParseCall.json(found).serialized()
@@ -120,11 +117,9 @@ private struct ParseCall {
       guard let className = value["className"]?.stringValue, let id = value["objectId"]?.stringValue else {
         throw NetworkRequest.wrong("'objects[\(i + 1)]' must have 'className' and 'objectId', both strings")
       }
-      var object = ParseObject(className, objectId: id, changes: value["changes"]?.objectValue ?? [:])
-      object.know(value["known"]?.objectValue ?? [:])
-      return object
+      return ParseObject(className, objectId: id, changes: value["changes"]?.objectValue ?? [:])
     }
-    return await client.save(objects, clientKeyField: call.value("clientKeyField")?.stringValue).map { result in
+    return try await client.save(objects, clientKeyField: call.value("clientKeyField")?.stringValue).map { result in
       switch result {
       case .success(let object): ["objectId": .string(object.objectId), "fields": .object(object.fields)]
       case .failure(let error): ["error": .object(Self.json(error))]
@@ -138,7 +133,6 @@ private struct ParseCall {
     if let code = error.code { json["parseCode"] = .integer(Int64(code)) }
     if error.isUnknown { json["isUnknown"] = true }
     json["objectId"] = error.savedId.map { .string($0) }
-    if !error.uploaded.isEmpty { json["uploaded"] = .object(error.uploaded) }
     return json
   }
 

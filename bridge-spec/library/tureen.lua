@@ -992,7 +992,7 @@ function oauth.logout(success, failure) end
 ---@field connection string?  a name of connections.json
 ---@field soup string?  where its objects are kept; needed by every cache mode but server-only
 ---@field storeConfig tureen.StoreConfig?  the store of the soup
----@field relations table<string, {className: string?, linkSoup: string?, idsField: string?}>|nil  by relation column: the class of its targets, and where the links are kept: rows in a soup, or a list of ids in the record
+---@field relations table<string, {className: string?, linkSoup: string?}>|nil  by relation column
 ---@field clientKeyField string?  a column for an id that tells a create whose answer is lost from others
 ---@field cacheMode string?
 ---@field validate table<string, fun(value: any, object: tureen.parse.Object): string?>|nil  hooks by field, each returns what is wrong; or one function(object) that returns a table by field
@@ -1042,18 +1042,6 @@ function parse.date(time) end
 ---@param longitude tureen.parse.Signed
 ---@return table
 function parse.geoPoint(latitude, longitude) end
-
---- Makes an area; its last corner is joined to the first.
----@param corners table[]  geoPoints, three at least
----@return table
-function parse.polygon(corners) end
-
---- Makes a file. It goes to the server before the object that holds it, with the save or the sync that sends that one.
----@param name string
----@param content string  its bytes
----@param contentType string?  such as image/jpeg; known for common endings of names
----@return table
-function parse.file(name, content, contentType) end
 
 --- Finds objects of a class, 100 unless a limit is set.
 ---@param className string
@@ -1299,45 +1287,12 @@ function parse.matchesQuery(field, query) end
 ---@return tureen.parse.Condition
 function parse.doesNotMatchQuery(field, query) end
 
---- A value that a column has in what another query finds.
----@param field string
----@param key string  the column of the other class
----@param query tureen.parse.Query
----@return tureen.parse.Condition
-function parse.matchesKeyInQuery(field, key, query) end
-
---- A value that no such column has.
----@param field string
----@param key string  the column of the other class
----@param query tureen.parse.Query
----@return tureen.parse.Condition
-function parse.doesNotMatchKeyInQuery(field, key, query) end
-
 --- The point is near another one; the nearest come first.
 ---@param field string
 ---@param point table
 ---@param kilometers number?  the greatest distance
 ---@return tureen.parse.Condition
 function parse.near(field, point, kilometers) end
-
---- A point in a box between two opposite corners.
----@param field string
----@param southwest table  a geoPoint
----@param northeast table  a geoPoint
----@return tureen.parse.Condition
-function parse.withinGeoBox(field, southwest, northeast) end
-
---- A point inside an area, whose last corner is joined to the first.
----@param field string
----@param corners table[]  geoPoints, three at least
----@return tureen.parse.Condition
-function parse.withinPolygon(field, corners) end
-
---- A polygon that holds a point.
----@param field string
----@param point table  a geoPoint
----@return tureen.parse.Condition
-function parse.polygonContains(field, point) end
 
 --- All of the conditions hold.
 ---@param ... tureen.parse.Condition
@@ -1354,7 +1309,7 @@ function parse.anyOf(...) end
 ---@return tureen.parse.Condition
 function parse.noneOf(...) end
 
---- Returns a field, or with dots a part of one; nil if it is not known. Pointers are objects.
+--- Returns a field; nil if it is not known. Pointers are objects.
 ---@param name string
 ---@return any
 function Object:get(name) end

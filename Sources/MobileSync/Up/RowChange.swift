@@ -64,11 +64,7 @@ enum WriteBack {
     _ current: JSONObject, _ result: UploadResult, isUnchanged: Bool, idField: String
   ) -> RowChange {
     var members: JSONObject = [:]
-    // Inside an object it comes with the record, where there is one.
-    if let id = result.id, !idField.contains(".") || result.record == nil {
-      let (key, value) = Projection.member(.string(id), at: idField, in: current)
-      members[key] = value
-    }
+    if let id = result.id, !idField.contains(".") || result.record == nil { members[idField] = .string(id) }
     if isUnchanged, !result.isPartial {
       for (key, value) in adding(result, to: LocalField.clean) { members[key] = value }
     } else {

@@ -89,7 +89,9 @@ struct AfterUpdate: Sendable {
   }
 
   /// ms; nil without a readable date.
-  func stamp(_ fields: TargetFields) -> Int64? { fields.stamp(of: after) }
+  func stamp(_ fields: TargetFields) -> Int64? {
+    after[fields.modificationDate]?.stringValue.flatMap { TimeStamp.milliseconds($0) }
+  }
 
   /// What the entry takes over: the server's stamp, and the values that differ.
   func members(of entry: JSONObject, _ fields: TargetFields) -> JSONObject {

@@ -51,8 +51,7 @@ struct ObjectRequest: Sendable, Equatable {
     }
   }
 
-  /// Of a user whom the server has.
-  var changesPassword: Bool { verb == .update && path.hasPrefix(ParseNames.path(of: "_User") + "/") && body?["password"] != nil }
+  private var changesPassword: Bool { path.hasPrefix(ParseNames.path(of: "_User") + "/") && body?["password"] != nil }
 
   var kind: RequestKind {
     switch verb {

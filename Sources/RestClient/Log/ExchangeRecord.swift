@@ -13,8 +13,6 @@ package struct ExchangeRecord: Sendable {
   package var cache = CacheResult.bypass
   /// Requests that the server still allows, where it said so.
   package var remaining: Int?
-  /// The caller reckoned with this status: it is no warning.
-  package var isExpected = false
   /// Seconds until the request is sent again; nil when it is not.
   package var repeatsIn: Double?
   /// Values that are secrets wherever they stand.
@@ -48,7 +46,7 @@ package struct ExchangeRecord: Sendable {
   package var level: RequestLogLevel {
     guard let response else { return .error }
     if response.status >= 500 { return .error }
-    return (response.status >= 400 && !isExpected) || repeatsIn != nil ? .warn : .info
+    return response.status >= 400 || repeatsIn != nil ? .warn : .info
   }
 
   /// The lines, each with its break; all of them without what would command a terminal.

@@ -21,30 +21,16 @@ struct CollectionClient: Sendable {
     usesStoredAnswers = own != nil
   }
 
-  /// - Parameters:
-  ///   - conditions: Headers that ask whether the page has changed.
-  ///   - expected: Statuses that are no surprise.
+  /// - Parameter conditions: Headers that ask whether the page has changed.
   /// - Throws: `RestError`; `CancellationError` once the run is to end.
-  func page(
-    _ request: PageRequest, _ conditions: [TextPair] = [], expecting expected: [Int] = []
-  ) async throws -> ConnectionResponse {
-    try await send(request.restRequest(conditions), expecting: expected)
+  func page(_ request: PageRequest, _ conditions: [TextPair] = []) async throws -> ConnectionResponse {
+    try await send(request.restRequest(conditions))
   }
 
-  /// - Parameter more: Headers beside the target's.
-  func send(
-    _ request: RestRequest, _ more: RecordHeaders? = nil, expecting expected: [Int] = []
-  ) async throws -> ConnectionResponse {
+  func send(_ request: RestRequest) async throws -> ConnectionResponse {
     try context.control.check()
-    // Another connection than the list's gets no secret of the target's.
-    let isElsewhere = connection.name != target.connection
-    let own = isElsewhere ? target.headers.filter { !$0.isSecret } : target.headers
-    var request = request
-    for pair in more?.texts ?? [] { request.headers.append((pair.name, pair.value)) }
-    var options = ConnectionOptions(
-      cache: cache, sameOrigin: target.staysOnOrigin, headers: own.map(\.setting) + (more?.secrets ?? []))
+    var options = ConnectionOptions(cache: cache, sameOrigin: target.staysOnOrigin, headers: target.headers.map(\.setting))
     options.usesStoredAnswers = usesStoredAnswers
-    options.expectedStatuses = Set(expected)
     return try await connection.send(request, options)
   }
 }

@@ -69,10 +69,7 @@ struct RecordUpload: Sendable {
       let body = try await BodyWriter(exchange: exchange, operation: operation, row: row).body(tag: conditions.tag)
       guard body.saysSomething else { return UploadResult(isSuccess: true) }
       let request = try request(operation, body, url: try exchange.url(operation.url, operation.params, row))
-      let expected: Set<Int> = name == "delete" ? [404, 410] : []
-      switch try await exchange.send(
-        request, operation.headers, row, conditions: conditions.headers, expecting: expected)
-      {
+      switch try await exchange.send(request, operation.headers, row, conditions: conditions.headers) {
       case .answered(let response): return try await succeeded(response, operation, body, name)
       case .refused(let error):
         switch error.status {
@@ -84,8 +81,9 @@ struct RecordUpload: Sendable {
           }
           tries += 1
           guard tries <= RecordUpload.repeats, up.hasRead else { return failed(error) }
-          memory.forget(id)
+          memory.note(tag: nil, of: id)
           guard try await refreshTag(id) else { return failed(error) }
+        case 423: return failed("the record is locked on the server: \(error.message)")
         default: return failed(error)
         }
       }
@@ -103,22 +101,28 @@ struct RecordUpload: Sendable {
     switch up.precondition {
     case .none: return found
     case .ifUnmodifiedSince:
-      if let date = context.datesSeen[id] ?? exchange.target.items.recordDate(of: row.entry) {
+      if let date = context.datesSeen[id] ?? stamp {
         found.headers.append(TextPair(name: "If-Unmodified-Since", value: TimeStamp.httpDate(date)))
       }
       return found
     case .check, .ifMatch:
       var tag = memory.tag(of: id) ?? up.tag.path.value(in: .object(row.entry))?.idText
       if tag == nil, up.precondition == .ifMatch, up.hasRead {
-        // A record that was looked at in this run has none. Any other is read by the engine now, compared, and sent once more.
-        guard mayRead || memory.wasSeen(id) else { return nil }
-        if !memory.wasSeen(id) { _ = try await refreshTag(id) }
+        guard mayRead else {
+          // The engine reads it now, compares, and sends once more.
+          return nil
+        }
+        _ = try await refreshTag(id)
         tag = memory.tag(of: id)
       }
       found.tag = tag
       if let text = tag.flatMap(up.tag.condition) { found.headers.append(TextPair(name: up.tag.header, value: text)) }
       return found
     }
+  }
+
+  private var stamp: Int64? {
+    exchange.target.items.dateField?.value(in: .object(row.entry))?.stringValue.flatMap { TimeStamp.milliseconds($0) }
   }
 
   /// Reads what tag the record has now.
@@ -172,13 +176,10 @@ struct RecordUpload: Sendable {
       }
       throw response.response.invalidBody("the answer to the create has no id; set 'idPath' or 'itemPath'")
     }
-    // An answer without a tag does not say that the record has none.
-    if let tag = answer.tag { memory.note(tag: tag, of: id) } else { memory.forget(id) }
+    memory.note(tag: answer.tag, of: id)
     var result = UploadResult(isSuccess: true, id: id)
-    // Taken, and made later: until then the server shows the record as it was.
-    if name == "update", response.status == 202 { return laid(body.sent, over: result, id) }
     if var members = answer.members {
-      if operation.answer == .partial { members = body.sent.replacing(with: members) } else { members = await computed(members) }
+      if operation.answer == .partial { members = body.sent.replacing(with: members) }
       result.record = members
       return result
     }
@@ -195,9 +196,9 @@ struct RecordUpload: Sendable {
       do {
         if case .found(let found) = try await exchange.read(read, known) {
           memory.note(tag: found.tag, of: id)
-          var members = await computed(found.members)
+          var members = found.members
           // A record that is read may lack its id, which stands beside it.
-          row.identify(&members, id, exchange.target.items.idField)
+          members.set(.string(id), at: exchange.target.items.idField.memberNames ?? [])
           result.record = members
           return result
         }
@@ -205,31 +206,12 @@ struct RecordUpload: Sendable {
         warn("the record '\(id)' was written, and could not be read after it: \(error.message)")
       }
     }
-    return laid(body.sent, over: result, id)
-  }
-
-  /// A record as the soup is to have it. The write is done: what the script's function cannot compute is told, and comes with the
-  /// next run down.
-  private func computed(_ members: JSONObject) async -> JSONObject {
-    do {
-      return try await exchange.computed(members)
-    } catch {
-      warn("a record was written, and is stored without what the target's 'transform' computes: \(error)")
-      return members
-    }
-  }
-
-  /// What was sent is all that is known of the record by now: its date and its tag are others.
-  private func laid(_ sent: JSONObject, over given: UploadResult, _ id: String) -> UploadResult {
-    var result = given, record = sent
-    row.identify(&record, id, exchange.target.items.idField)
-    for path in [exchange.target.items.dateField, up.tag.path].compactMap({ $0 }) where path == up.tag.path || !path.isIn(sent) {
-      guard let keys = path.memberNames, let first = keys.first else { continue }
-      record.remove(at: keys)
-      // Inside an object that goes with the record it is gone by that.
-      if keys.count == 1 { result.outdated.append(first) }
-    }
-    result.record = record
+    var members = body.sent
+    members.set(.string(id), at: exchange.target.items.idField.memberNames ?? [])
+    result.record = members
+    let stale = [exchange.target.items.dateField?.singleKey, up.tag.path.singleKey].compactMap { $0 }
+    result.outdated = stale.filter { members[$0] == nil || $0 == up.tag.path.singleKey }
+    for name in result.outdated { result.record?[name] = nil }
     return result
   }
 

@@ -10,9 +10,6 @@ struct ColumnRule: Sendable {
   /// - Throws: ``ParseError`` 111 for a default of another type.
   init?(schema value: JSONValue, _ type: ColumnType, _ name: String) throws(ParseError) {
     guard value["required"] != nil || value["defaultValue"] != nil else { return nil }
-    if case .relation = type {
-      throw ParseError(.incorrectType, "The 'required' and 'defaultValue' options are not applicable for Relation: \(name)")
-    }
     isRequired = value["required"] == true
     defaultValue = value["defaultValue"].flatMap { $0.isNull ? nil : $0 }
     guard let defaultValue, let found = try ColumnType.of(defaultValue), found != type else { return }
@@ -37,7 +34,7 @@ struct ColumnRule: Sendable {
       let isMissing = body[name] == nil || body[name]?["__op"] == "Delete"
       if isMissing, let value = rule.defaultValue {
         body[name] = value
-        taken[name] = try Values.stored(value)
+        taken[name] = value
       } else {
         try rule.check(body[name], name)
       }
