@@ -5,7 +5,7 @@ import Synchronization
 package struct ConnectionLimits: Sendable {
   /// From the first byte of a request to the end of its head, and from connecting to the first head.
   package var head = TimeAmount.seconds(20)
-  /// From the head to the end of the body, and again after each `bodyStep`: a slow upload is no dead one.
+  /// From the head to the end of the body, and again after each `bodyStep`: a slow upload is not a dead one.
   package var body = TimeAmount.seconds(60)
   /// Bytes of a body that earn it another `body`.
   package var bodyStep = 256 * 1024
