@@ -105,6 +105,9 @@ let package = Package(
       name: "Tureen",
       dependencies: [
         "LuaBridge", "Salesforce", "RestCollections", "Parse", "MobileSync", "SmartStore", "RestClient", "JSON", "Support", log,
+        // Listens for the browser of a sign-in.
+        .product(name: "NIOCore", package: "swift-nio"), .product(name: "NIOPosix", package: "swift-nio"),
+        .product(name: "NIOHTTP1", package: "swift-nio"),
       ]),
     .target(name: "CTureenModule", dependencies: ["CLua", "CLuaBridge", "Tureen"], linkerSettings: selfContained),
     .executableTarget(

@@ -5,8 +5,9 @@
 --   tureen run scripts/library.lua offline        reads the soups alone, without a server
 --
 -- Without --server it uses the sandbox's Parse server, which begins anew with each run; with it, that one, with the key
--- in $PARSE_REST_KEY. It brings what the server has, refuses a name that exists and a book that is not valid, saves a
--- book with a new ISBN, its genre, two authors and a publisher, and shows it with what is around it.
+-- in $PARSE_REST_KEY. It brings what the server has, adds genres, publishers and authors to a library that lacks them,
+-- refuses a name that exists and a book that is not valid, saves a book with a new ISBN, its genre, two authors and a
+-- publisher, and shows it with what is around it.
 local tureen = require "tureen"
 local smartstore, mobilesync, parse = tureen.smartstore, tureen.mobilesync, tureen.parse
 
@@ -84,6 +85,13 @@ local MIRROR = {
   field = "books", className = "Book", linkSoup = "links", mirrorOf = { className = "Book", field = "genre" },
 }
 
+-- What an empty library begins with.
+local FIRST = {
+  genres = { "Fantasy", "Science fiction", "Travel" },
+  publishers = { "Harbour House", "Northern Light" },
+  authors = { "Ada Quill", "Ben Marlow", "Cleo Finch" },
+}
+
 -- Objects are read from the soups and saved to them; the syncs below bring and send them.
 
 local function checked(test, problem)
@@ -130,6 +138,9 @@ end
 
 local BOOKS = { where = { publishingYear = 2026 }, include = { "isbn" }, pointers = POINTERS, relations = RELATIONS }
 
+-- Soups that could not be loaded.
+local unknown = {}
+
 --- Runs the sync of that name, which the first run saves. What goes wrong is said; the soup stays as it is.
 local function bring(class_name, soup, more)
   local name = soup .. " down"
@@ -140,6 +151,7 @@ local function bring(class_name, soup, more)
     state, err = tureen.await(mobilesync.syncDown, target(class_name, more), soup, KEEP, name)
   end
   if not state then print(("%s: not loaded: %s"):format(soup, err.message)) end
+  unknown[soup] = not state or nil
   return state
 end
 
@@ -221,15 +233,28 @@ local function refusal(object)
   return text and text ~= tureen.null and tureen.json.decode(text).error or nil
 end
 
---- Adds a genre, publisher or author; the server is asked first whether the name is taken.
-local function add_name(class, name)
-  local object = assert(class { name = name }:save())
+--- Adds genres, publishers or authors; the server is asked first whether a name is taken.
+local function add_names(class, ...)
+  local objects = {}
+  for i, name in ipairs { ... } do objects[i] = assert(class { name = name }:save()) end
   local up = up_target(class.className, { "name" }, { "name" })
   local state, err = tureen.await(mobilesync.syncUp, up, class.soup, KEEP)
-  local problem = not state and err.message or refusal(object)
-  if not problem then return print(("%s '%s' is added"):format(class.className, name)) end
-  print(("%s '%s' is not added: %s"):format(class.className, name, problem))
-  assert(object:destroy())
+  for _, object in ipairs(objects) do
+    local problem = not state and err.message or refusal(object)
+    if problem then
+      print(("%s '%s' is not added: %s"):format(class.className, object:get "name", problem))
+      assert(object:destroy())
+    else
+      print(("%s '%s' is added"):format(class.className, object:get "name"))
+    end
+  end
+end
+
+--- Genres, publishers and authors come before books.
+local function seed()
+  for _, class in ipairs { Genre, Publisher, Author } do
+    if count(class.soup) == 0 and not unknown[class.soup] then add_names(class, table.unpack(FIRST[class.soup])) end
+  end
 end
 
 --- Stores a book with all that belongs to it, and sends it in the background; `done` gets one message. Returns the task
@@ -277,14 +302,15 @@ local function main()
   for i, pair in ipairs(NAMES) do loads[i] = tureen.async(bring, pair[2], pair[1]) end
   wait_for(tureen.all, loads)
   print(("%d genres, %d publishers, %d authors"):format(count "genres", count "publishers", count "authors"))
+  seed()
   if count "genres" == 0 then
     print "Without genres there can be no books."
     return 1
   end
 
   local first = some(Genre, 1)[1]:get "name"
-  if not given.server then add_name(Genre, "Lighthouse stories") end
-  add_name(Genre, first)
+  if not given.server then add_names(Genre, "Lighthouse stories") end
+  add_names(Genre, first)
 
   print("A book that is not valid: " .. problems(draft { title = " ", isbn = "978-3", year = "MMXXVI" }))
   local book = draft(given, find_genre(given.genre or first))

@@ -21,12 +21,17 @@ typedef struct tureen_bridge {
   int has_failed; /* an error was left to the default tureen.onerror */
   int owner;      /* who runs the scripts of this state: TUREEN_OWNER_... */
   int exit_status; /* what tureen.main asked for; -1: nothing */
+  char failure[96]; /* of the first error that nothing caught, as tureen_state_failure gives it */
   int alarm;      /* a timer's descriptor: readable when the next timer of the script is due */
   int either;     /* readable when the host's descriptor or the alarm is */
 } tureen_bridge;
 
 /* The bridge of a state, NULL when it has none. Never raises.                                           [-0, +0, -] */
 tureen_bridge *tureen_bridge_of(lua_State *L);
+
+/* Notes what kind of error the one at `index` is, if it is the first that nothing caught since the script began and a table
+ * with a domain and a code.                                                                             [-0, +0, m] */
+void tureen_bridge_note_failure(lua_State *L, tureen_bridge *bridge, int index);
 
 /* The bridge in upvalue 1 of the running function; raises when it is closed.                            [-0, +0, v] */
 tureen_bridge *tureen_bridge_self(lua_State *L);

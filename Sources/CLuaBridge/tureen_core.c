@@ -151,10 +151,11 @@ static int core_configure(lua_State *L) {
   return 2;
 }
 
-/* report(text): a line for people about an unhandled error; the run counts as failed.              [-1, +0, e] */
+/* report(text, err?): a line for people about an unhandled error; the run counts as failed.          [-1..2, +0, e] */
 static int core_report(lua_State *L) {
   tureen_bridge *bridge = lua_touserdata(L, lua_upvalueindex(1));
   bridge->has_failed = 1;
+  tureen_bridge_note_failure(L, bridge, 2);
   size_t length;
   const char *text = luaL_tolstring(L, 1, &length);
   tureen_report_line(text, length);

@@ -114,6 +114,9 @@ static const char parse_call_lua[] = {
 static const char parse_values_lua[] = {
 #embed "../LuaBridge/Lua/parse/parse_values.lua"
 };
+static const char parse_changes_lua[] = {
+#embed "../LuaBridge/Lua/parse/parse_changes.lua"
+};
 static const char parse_conditions_lua[] = {
 #embed "../LuaBridge/Lua/parse/parse_conditions.lua"
 };
@@ -200,7 +203,7 @@ static const struct {
     /* network/ */
     MODULE(network), MODULE(oauth), MODULE(sfaccountmanager), MODULE(sandbox),
     /* parse/ */
-    MODULE(parse), MODULE(parse_call), MODULE(parse_values), MODULE(parse_conditions),
+    MODULE(parse), MODULE(parse_call), MODULE(parse_values), MODULE(parse_changes), MODULE(parse_conditions),
     MODULE(parse_soups), MODULE(parse_query), MODULE(parse_object),
     /* force/ */
     MODULE(force), MODULE(force_call), MODULE(force_answers), MODULE(force_url), MODULE(force_client),

@@ -84,6 +84,7 @@ typedef struct script {
 /* The message of an error with where it came from; a tureen.Error as its text, with the traceback that it brings along: of where
  * it came up first.                                                                                     [-1, +1, e] */
 static int describe(lua_State *L) {
+  tureen_bridge_note_failure(L, tureen_bridge_of(L), 1);
   const char *message = luaL_tolstring(L, 1, NULL);
   if (lua_istable(L, 1)) {
     lua_pushliteral(L, "traceback");
@@ -114,6 +115,7 @@ static void run_pending(lua_State *L) {
   lua_getfield(L, -1, "run");
   lua_call(L, 0, 2);
   if (!lua_toboolean(L, -2) && !tureen_bridge_failed(L)) {
+    tureen_bridge_note_failure(L, tureen_bridge_of(L), -1);
     luaL_tolstring(L, -1, NULL);
     lua_error(L);
   }
@@ -148,6 +150,9 @@ static int run(lua_State *L, script *s, tureen_bytes *error) {
   tureen_meter_begin(tureen_meter_of(L));
   bridge->owner = TUREEN_OWNER_RUN;
   bridge->exit_status = -1;
+  bridge->failure[0] = 0;
+  int had_failed = bridge->has_failed;
+  bridge->has_failed = 0; /* an earlier run's error is not this one's */
   lua_pushcfunction(L, describe);
   lua_pushcfunction(L, run_protected);
   lua_pushlightuserdata(L, s);
@@ -158,7 +163,8 @@ static int run(lua_State *L, script *s, tureen_bytes *error) {
   if (bridge->exit_status < 0 && s->status != 0) tureen_meter_note_error(L, refusals);
   if (bridge->exit_status >= 0) s->status = 4;
   else if (s->status != 0) copy_text(L, -1, error);
-  else if (tureen_bridge_failed(L)) s->status = 1;
+  else if (bridge->has_failed) s->status = 1;
+  bridge->has_failed |= had_failed;
   if (tureen_break_message(L) != NULL) {
     s->status = 1;
     replace_text(error, tureen_break_message(L));
@@ -188,6 +194,11 @@ int tureen_state_limit(struct lua_State *L) {
 int tureen_state_exit_status(struct lua_State *L) {
   tureen_bridge *bridge = tureen_bridge_of(L);
   return bridge == NULL ? -1 : bridge->exit_status;
+}
+
+const char *tureen_state_failure(struct lua_State *L) {
+  tureen_bridge *bridge = tureen_bridge_of(L);
+  return bridge == NULL ? "" : bridge->failure;
 }
 
 /* Coroutines of the state are known while they run.                                              [-0, +0, e] */

@@ -216,7 +216,7 @@ local function show_sync(sync)
 end
 
 tureen.on("sync", show_sync)
-for _, name in ipairs { "syncConflict", "salesforceSessionRefresh", "online", "offline", "pause", "resume" } do
+for _, name in ipairs { "syncConflict", "salesforceSessionRefresh", "sessionLost", "online", "offline", "pause", "resume" } do
   tureen.on(name, function(detail)
     local has_detail = detail ~= nil and detail ~= tureen.null
     local text = ("[%s] %s"):format(name, has_detail and values.inline(detail, 2, {}) or "")

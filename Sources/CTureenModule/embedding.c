@@ -214,10 +214,18 @@ PUBLIC int tureen_report(tureen *t, int state) {
   return is_open ? TUREEN_OK : TUREEN_CLOSED;
 }
 
+PUBLIC int tureen_give_session(tureen *t, const char *json) {
+  if (t == NULL || json == NULL) return TUREEN_MISUSE;
+  pthread_mutex_lock(&t->lock);
+  int status = t->is_closed ? TUREEN_CLOSED : tureen_embedded_give_session(t->host.context, json, strlen(json));
+  pthread_mutex_unlock(&t->lock);
+  return status;
+}
+
 /* Whether the host tells of such an event; the others of bridge-spec/events are between scripts. */
 static int is_told(const char *event) {
-  static const char *const events[] = {"sync",  "online", "offline",
-                                       "pause", "resume", "salesforceSessionRefresh", "uncaughtError"};
+  static const char *const events[] = {"sync", "online", "offline", "pause", "resume", "salesforceSessionRefresh", "sessionLost",
+                                       "sessionNeeded", "userSwitched", "uncaughtError"};
   for (size_t i = 0; i < sizeof events / sizeof *events; i++)
     if (strcmp(events[i], event) == 0) return 1;
   return 0;

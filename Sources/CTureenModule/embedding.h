@@ -22,6 +22,9 @@ extern void tureen_embedded_uncaught(const char *service, const char *action, co
 /* Tells the host how the program stands: TUREEN_OFFLINE and its like. Never blocks. */
 extern void tureen_embedded_report(void *context, int32_t state);
 
+/* Hands the host what the program gives after `sessionNeeded`: TUREEN_OK, TUREEN_MISUSE, TUREEN_REFUSED. Never blocks. */
+extern int32_t tureen_embedded_give_session(void *context, const char *json, size_t length);
+
 /* A call that will still be answered. */
 typedef struct pending_call {
   struct pending_call *next; /* in its bucket */

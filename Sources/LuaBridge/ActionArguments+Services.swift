@@ -126,6 +126,39 @@ extension AccountAction {
   }
 }
 
+extension AccountsAction {
+  /// What the action takes.
+  var rules: ArgumentRules {
+    switch self {
+    case .cancelLogin: Rules.cancelLogin
+    case .finishLogin: Rules.finishLogin
+    case .getIdentity: Rules.getIdentity
+    case .getOrgs: Rules.getOrgs
+    case .getUsage: Rules.getUsage
+    case .startLogin: Rules.startLogin
+    }
+  }
+
+  private enum Rules {
+    static let cancelLogin = ArgumentRules([.required("id", .string)])
+    static let finishLogin = ArgumentRules([.required("id", .string), .optional("url", .string)])
+    static let getIdentity = ArgumentRules([])
+    static let getOrgs = ArgumentRules([])
+    static let getUsage = ArgumentRules([])
+    static let startLogin = ArgumentRules([
+      .optional("org", .string),
+      .optional("loginUrl", .string),
+      .optional("clientId", .string),
+      .optional("user", .string),
+      .optional("redirectUri", .string),
+      .optional("scope", .string),
+      .optional("prompt", .string),
+      .optional("listen", .boolean),
+      .optional("newOrg", .boolean),
+    ])
+  }
+}
+
 extension SDKInfoAction {
   /// What the action takes.
   var rules: ArgumentRules {

@@ -88,6 +88,11 @@ public enum AccountAction: String, CaseIterable, Sendable {
   case getUsers, getCurrentUser, logout, switchToUser
 }
 
+/// The actions of `tureen.accounts`, beside the model's own. Raw values are the wire names.
+public enum AccountsAction: String, CaseIterable, Sendable {
+  case getOrgs, getIdentity, getUsage, startLogin, finishLogin, cancelLogin
+}
+
 /// The actions of `com.salesforce.sdkinfo`. Raw values are the wire names.
 public enum SDKInfoAction: String, CaseIterable, Sendable {
   case getInfo, registerAppFeature, unregisterAppFeature

@@ -14,7 +14,7 @@ public enum ActionCatalog {
   }
 
   /// The services' whole names, in alphabetical order.
-  public static let services = Action.services + ["tureen.asset", "tureen.keyvalue", "tureen.parse"]
+  public static let services = Action.services + ["tureen.accounts", "tureen.asset", "tureen.keyvalue", "tureen.parse"]
 
   /// A service's last word, such as `smartstore`.
   public static func shortName(of service: String) -> String { service.split(separator: ".").last.map(String.init) ?? service }
@@ -28,6 +28,7 @@ public enum ActionCatalog {
     case "com.salesforce.oauth": OAuthAction.allCases.map(\.rawValue)
     case "com.salesforce.sfaccountmanager": AccountAction.allCases.map(\.rawValue)
     case "com.salesforce.sdkinfo": SDKInfoAction.allCases.map(\.rawValue)
+    case "tureen.accounts": AccountsAction.allCases.map(\.rawValue)
     case "tureen.asset": AssetAction.allCases.map(\.rawValue)
     case "tureen.keyvalue": KeyValueAction.allCases.map(\.rawValue)
     case "tureen.parse": ParseAction.allCases.map(\.rawValue)

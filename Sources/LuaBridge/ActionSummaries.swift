@@ -3,6 +3,13 @@
 extension ActionCatalog {
   /// What each action does, by the last word of its service and its wire name.
   static let summaries = [
+    "accounts/cancelLogin": "Gives a sign-in up.",
+    "accounts/finishLogin":
+      "Waits for the person, then exchanges the code and keeps the session under the home: everything is stored, or nothing.",
+    "accounts/getIdentity": "Who the session in use belongs to, as the org says.",
+    "accounts/getOrgs": "The users of the orgs that the home knows, and what is known of their sign-ins.",
+    "accounts/getUsage": "How many of its API calls the org has used, as the newest answer to any process of this home said.",
+    "accounts/startLogin": "Begins the sign-in of a person and answers the address to open in a browser.",
     "asset/path": "The file that a sync of a collection fetched for a URL, by the key assets of its target.",
     "keyvalue/kvClear": "Removes every key, and with them the key-value store.",
     "keyvalue/kvContains": "Whether there is such a key.",
@@ -51,9 +58,9 @@ extension ActionCatalog {
     "sdkinfo/registerAppFeature": "Says that the script uses a feature.",
     "sdkinfo/unregisterAppFeature": "Takes a feature back.",
     "sfaccountmanager/getCurrentUser": "Who is signed in.",
-    "sfaccountmanager/getUsers": "The accounts the host has.",
+    "sfaccountmanager/getUsers": "The accounts of the home that have a session, the current one first.",
     "sfaccountmanager/logout": "Ends the session of an account.",
-    "sfaccountmanager/switchToUser": "Makes an account the current one.",
+    "sfaccountmanager/switchToUser": "Makes another account of the home the current one.",
     "smartstore/pgAlterSoup":
       "Gives a soup other index specs, in one step for everybody who looks: the old soup or the new one, also after a crash.",
     "smartstore/pgClearSoup": "Removes all entries of a soup.",

@@ -8,6 +8,7 @@ enum Action: Sendable {
   case network(NetworkAction)
   case oauth(OAuthAction)
   case account(AccountAction)
+  case accounts(AccountsAction)
   case sdkInfo(SDKInfoAction)
   case asset(AssetAction)
   case parse(ParseAction)
@@ -32,6 +33,7 @@ enum Action: Sendable {
     case "tureen.keyvalue": found = KeyValueAction(rawValue: action).map(Action.keyValue)
     case "com.salesforce.oauth": found = OAuthAction(rawValue: action).map(Action.oauth)
     case "com.salesforce.sfaccountmanager": found = AccountAction(rawValue: action).map(Action.account)
+    case "tureen.accounts": found = AccountsAction(rawValue: action).map(Action.accounts)
     case "com.salesforce.sdkinfo": found = SDKInfoAction(rawValue: action).map(Action.sdkInfo)
     case "tureen.asset": found = AssetAction(rawValue: action).map(Action.asset)
     case "tureen.parse": found = ParseAction(rawValue: action).map(Action.parse)
@@ -58,7 +60,7 @@ enum Action: Sendable {
   var isLong: Bool {
     switch self {
     case .mobileSync(let action): action.isLong
-    case .network, .oauth, .account: true
+    case .network, .oauth, .account, .accounts: true
     case .parse(let action): action != .findInSoup
     default: false
     }
@@ -75,11 +77,9 @@ enum Action: Sendable {
   /// The lane of actions that have nothing to do with a store: they do not wait for one.
   var lane: StoreReference? {
     switch self {
-    case .network, .oauth, .account, .asset: StoreReference(name: "com.salesforce.network", isGlobal: true)
+    case .network, .oauth, .account, .accounts, .asset: StoreReference(name: "com.salesforce.network", isGlobal: true)
     // The other one reads a store.
     case .parse(let action) where action != .findInSoup: StoreReference(name: "com.salesforce.network", isGlobal: true)
-    // A store's job may wait for the answer.
-    case .answer: StoreReference(name: "tureen.script", isGlobal: true)
     default: nil
     }
   }
@@ -88,7 +88,14 @@ enum Action: Sendable {
   var isObserver: Bool { if case .smartStore(.observe) = self { true } else { false } }
 
   /// True for the actions that run while no other does.
-  var isAboutAllStores: Bool { if case .smartStore(let action) = self { action.isAboutAllStores } else { false } }
+  var isAboutAllStores: Bool {
+    switch self {
+    case .smartStore(let action): action.isAboutAllStores
+    // What comes after it is another user's.
+    case .account(let action): action == .switchToUser
+    default: false
+    }
+  }
 
   /// What it takes; anything at all for an action that the bridge does not know.
   var rules: ArgumentRules {
@@ -99,6 +106,7 @@ enum Action: Sendable {
     case .network(let action): action.rules
     case .sdkInfo(let action): action.rules
     case .account(let action): action.rules
+    case .accounts(let action): action.rules
     case .oauth(let action): action.rules
     case .asset(let action): action.rules
     case .parse(let action): action.rules

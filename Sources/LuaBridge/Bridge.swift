@@ -77,8 +77,12 @@ public final class Bridge: @unchecked Sendable {
     case .success where isLong && hasInterrupt:
       ticket.fail(BridgeError.bridge(.interrupted, "interrupted: no further sync is started"))
     case .success(let action):
-      lanes.submit(action.isAboutAllStores ? nil : action.lane ?? store) {
-        self.run(action, arguments, wantsRecords, ticket)
+      let job: Lanes.Job = { self.run(action, arguments, wantsRecords, ticket) }
+      // Any job may wait for the script's answer, also one that runs alone.
+      if case .answer = action {
+        lanes.submitBeside(job)
+      } else {
+        lanes.submit(action.isAboutAllStores ? nil : action.lane ?? store, job)
       }
     }
     return ticket.id
@@ -144,6 +148,7 @@ public final class Bridge: @unchecked Sendable {
         ticket.succeed(JSONValue.null.serialized())
       case .oauth(let action): try host.oauth(action, call) { ticket.update($0) }
       case .account(let action): try host.account(action, call) { ticket.update($0) }
+      case .accounts(let action): try host.accounts(action, call) { ticket.update($0) }
       case .sdkInfo(let action): ticket.succeed(try sdkInfo(action, call))
       case .other(let service, let name):
         guard let payload = try host.service(service, name, call.arguments) else {

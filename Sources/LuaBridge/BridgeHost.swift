@@ -49,6 +49,9 @@ public protocol BridgeHost: AnyObject, Sendable {
   /// An action of `com.salesforce.sfaccountmanager`. Answered once through `onUpdate`, from any thread.
   func account(_ action: AccountAction, _ call: ActionCall, onUpdate: @escaping @Sendable (CallUpdate) -> Void) throws
 
+  /// An action of `tureen.accounts`. Answered once through `onUpdate`, from any thread.
+  func accounts(_ action: AccountsAction, _ call: ActionCall, onUpdate: @escaping @Sendable (CallUpdate) -> Void) throws
+
   /// Runs one action of `tureen.asset`. Reads two small files at most.
   /// - Returns: The payload of the success callback, as JSON text.
   func asset(_ action: AssetAction, _ call: ActionCall) throws -> [UInt8]

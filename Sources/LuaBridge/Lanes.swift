@@ -21,7 +21,7 @@ package final class Lanes: @unchecked Sendable {
   }
 
   /// Whose job a thread has run; nil for one that ran alone.
-  private struct Ended { let lane: Lane? }
+  private enum Ended { case alone, beside, lane(Lane) }
 
   // All state is touched only with `lock` held.
   private let lock = Lock()
@@ -30,6 +30,8 @@ package final class Lanes: @unchecked Sendable {
   private var ready = Queue<Lane>()  // lanes that wait for a thread
   private var held = Queue<Entry>()  // behind a job that runs alone, that one included
   private var alone: Job?  // waits for a thread
+  private var beside = Queue<Job>()  // for the next thread that is free
+  private var isBesideRunning = false
   private var running = 0, isAloneRunning = false, isClosed = false
   private var lending = 0  // jobs that do not count as taking a thread
   private var threads: [pthread_t] = []
@@ -46,6 +48,16 @@ package final class Lanes: @unchecked Sendable {
       guard !isClosed else { return }
       held.append(Entry(store: store, job: job))
       admit()
+      provideThreads()
+    }
+  }
+
+  /// Adds a job that no other keeps waiting, be it one that runs alone; those of its kind keep their order. As ``submit(_:_:)``
+  /// otherwise. Must not block.
+  package func submitBeside(_ job: @escaping Job) {
+    lock.withLock {
+      guard !isClosed else { return }
+      beside.append(job)
       provideThreads()
     }
   }
@@ -77,7 +89,9 @@ package final class Lanes: @unchecked Sendable {
     for thread in ended { pthread_join(thread, nil) }
   }
 
-  private var isAtRest: Bool { held.isEmpty && alone == nil && running == 0 && lanes.isEmpty }
+  private var hasBeside: Bool { !isBesideRunning && !beside.isEmpty }
+
+  private var isAtRest: Bool { held.isEmpty && alone == nil && beside.isEmpty && running == 0 && lanes.isEmpty }
 
   /// Moves jobs from `held` to where a thread finds them, as far as the order allows.
   private func admit() {
@@ -102,7 +116,7 @@ package final class Lanes: @unchecked Sendable {
   }
 
   private func provideThreads() {
-    guard !ready.isEmpty || alone != nil else { return }
+    guard !ready.isEmpty || alone != nil || hasBeside else { return }
     if sleeping > 0 {
       if isClosed { lock.broadcast() } else { lock.signal() }  // `close` sleeps on the same condition
     } else if threads.count < threadLimit + lending {
@@ -142,27 +156,33 @@ package final class Lanes: @unchecked Sendable {
   /// One visit to the lock a job: a thread that has more to do neither sleeps nor wakes another for it.
   private func runNext(after last: Ended?) -> Ended? {
     let found = lock.withLock {
-      if let last { finished(last.lane) }
+      if let last { finished(last) }
       return next()
     }
-    guard let (lane, job) = found else { return nil }
+    guard let (kind, job) = found else { return nil }
     job()
-    return Ended(lane: lane)
+    return kind
   }
 
   /// Waits for a job; nil when the lanes are closed and nothing is left. With `lock` held.
-  private func next() -> (Lane?, Job)? {
+  private func next() -> (Ended, Job)? {
     while true {
+      if hasBeside, let job = beside.popFirst() {
+        isBesideRunning = true
+        running += 1
+        provideThreads()
+        return (.beside, job)
+      }
       if let job = alone {
         alone = nil
         isAloneRunning = true
         running += 1
-        return (nil, job)
+        return (.alone, job)
       }
       if let lane = ready.popFirst(), let job = lane.jobs.popFirst() {
         running += 1
         provideThreads()  // what else is ready is for others
-        return (lane, job)
+        return (.lane(lane), job)
       }
       if isClosed, isAtRest { return nil }
       sleeping += 1
@@ -172,12 +192,13 @@ package final class Lanes: @unchecked Sendable {
   }
 
   /// With `lock` held, by the thread that takes the next job.
-  private func finished(_ lane: Lane?) {
+  private func finished(_ ended: Ended) {
     running -= 1
-    if let lane {
+    switch ended {
+    case .alone: isAloneRunning = false
+    case .beside: isBesideRunning = false
+    case .lane(let lane):
       if lane.jobs.isEmpty { lanes.removeAll { $0 === lane } } else { ready.append(lane) }
-    } else {
-      isAloneRunning = false
     }
     admit()
     if isClosed, isAtRest { lock.broadcast() }

@@ -18,6 +18,14 @@ public final class ScriptState {
     case exited(status: Int32)
   }
 
+  /// What kind of error nothing caught, for the exit status of a program.
+  public struct Failure: Sendable, Equatable {
+    public let domain: String
+    public let code: String
+    /// Why a sign-in was refused; empty for other errors.
+    public let reason: String
+  }
+
   /// The way in, for `interrupt`.
   public let bridge: Bridge
   private var state: OpaquePointer?
@@ -69,6 +77,13 @@ public final class ScriptState {
         }
       }
     }
+  }
+
+  /// The first error of the last script that nothing caught; nil without one, or when it was not a `tureen.Error`.
+  public var failure: Failure? {
+    guard let state else { return nil }
+    let parts = String(cString: tureen_state_failure(state)).split(separator: "/", omittingEmptySubsequences: false)
+    return parts.count == 3 ? Failure(domain: String(parts[0]), code: String(parts[1]), reason: String(parts[2])) : nil
   }
 
   /// Ends the state and with it the bridge; the host is shut down. Calls in flight are dropped. Safe twice.

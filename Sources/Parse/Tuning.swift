@@ -18,6 +18,10 @@ enum Tuning {
   static let linkRequests = 4
   /// No larger part of the rows goes as ghosts without being told so.
   static let largestGhostShare = 0.5
+  /// Characters of a file's name, as the server allows.
+  static let fileNameCharacters = 128
+  /// Uploaded files that a client remembers, so that a second save of their object makes no second file.
+  static let rememberedFiles = 1_000
   /// Link rows that one sync up reads and writes back together. Owners cut in two cost one request more.
   static let linkRows = 500
 }

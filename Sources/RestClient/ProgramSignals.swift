@@ -19,7 +19,7 @@ public enum ProgramSignals {
   public static func keep() { state.withLock { $0.areKept = true } }
 
   /// One event-loop thread that takes no signals: SIGPIPE of a connection that broke stays with it, unseen.
-  static func makeGroup() -> MultiThreadedEventLoopGroup {
+  package static func makeGroup() -> MultiThreadedEventLoopGroup {
     var all = sigset_t(), before = sigset_t()
     sigfillset(&all)
     pthread_sigmask(SIG_BLOCK, &all, &before)

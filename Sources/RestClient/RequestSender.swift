@@ -6,6 +6,8 @@ package struct RequestSender: Sendable {
   package let transport: HTTPTransport
   package var policy = RetryPolicy.standard
   package var environment = RetryEnvironment.live
+  /// Seconds that one try may take; nil for no limit but that of silence.
+  package var timeoutS: Double?
   package var observer: (any RestObserver)?
   package var logger: Logger
   package let refusalWords: RefusalWords
@@ -53,7 +55,8 @@ package struct RequestSender: Sendable {
     let start = SystemClock.monotonicSeconds()
     var received: RestResponse?
     do throws(RestError) {
-      let response = try await transport.exchange(request.method, url: url, headers: headers, body: request.body)
+      let response = try await transport.exchange(
+        request.method, url: url, headers: headers, body: request.body, timeoutS: timeoutS)
       received = response
       guard (200..<300).contains(response.status) || response.status == 300 || response.status == 304 else {
         throw RestError(refusal: response, words: refusalWords)
@@ -99,5 +102,6 @@ package struct RequestSender: Sendable {
         "sent": "\(trace.bytesSent)", "received": "\(trace.bytesReceived)", "ms": "\(Int(trace.durationMs))",
       ])
     observer?.requestFinished(trace)
+    if let response { observer?.received(headers: response.headers) }
   }
 }

@@ -33,6 +33,8 @@ public struct RestError: Error, Sendable {
     case redirectRefused
     /// Another process has been signing in for too long.
     case signInBusy
+    /// The login host signed in to another org, or as another user, than the data kept here are of.
+    case otherOrg
   }
 
   /// When a call that a server refused may succeed.
@@ -69,6 +71,8 @@ public struct RestError: Error, Sendable {
   public var resumeAt: Int64?
   /// Why a sign-in was refused, in one word that scripts switch on; nil for other errors.
   public var reason: String?
+  /// Nothing was asked: this side keeps to a limit of its own.
+  public var isLocal = false
 
   public init(
     code: Code, message: String, status: Int? = nil, headers: [(name: String, value: String)] = [],
@@ -104,7 +108,7 @@ public struct RestError: Error, Sendable {
       status.map(RestError.passingStatuses.contains) ?? false
         || passing != nil
     case .untrustedCertificate, .invalidBody, .responseTooLarge, .requestTooLarge, .notAuthenticated, .sessionExpired,
-      .cancelled, .invalidURL, .invalidHeader, .shutDown, .redirectRefused:
+      .cancelled, .invalidURL, .invalidHeader, .shutDown, .redirectRefused, .otherOrg:
       false
     }
   }
@@ -126,7 +130,7 @@ extension RestError {
 extension RestError: Equatable {
   public static func == (a: RestError, b: RestError) -> Bool {
     a.code == b.code && a.message == b.message && a.status == b.status && a.body == b.body && a.errors == b.errors
-      && a.outcome == b.outcome && a.resumeAt == b.resumeAt && a.reason == b.reason
+      && a.outcome == b.outcome && a.resumeAt == b.resumeAt && a.reason == b.reason && a.isLocal == b.isLocal
       && a.headers.elementsEqual(b.headers) { $0.name == $1.name && $0.value == $1.value }
   }
 }

@@ -41,4 +41,11 @@ extension RestTrace {
 /// Hears of every try, sign-in and refresh included. Called on the sender's task; must not block.
 public protocol RestObserver: Sendable {
   func requestFinished(_ trace: RestTrace)
+
+  /// The headers of an answer to a client of an org, whatever its status: they say how much of a limit is used, for one.
+  func received(headers: [(name: String, value: String)])
+}
+
+extension RestObserver {
+  public func received(headers: [(name: String, value: String)]) {}
 }

@@ -23,11 +23,16 @@ package struct TokenRedaction: Sendable {
     var result = RestError(
       code: error.code, message: cleaned(error.message), status: error.status,
       headers: error.headers.map { ($0.name, cleaned($0.value)) }, body: error.body.map { cleaned($0) },
-      errors: error.errors.map { (try? JSONValue(parsing: cleaned($0.text))) ?? .null }, outcome: error.outcome)
+      errors: error.errors.map { cleaned($0) }, outcome: error.outcome)
     result.resumeAt = error.resumeAt
     result.reason = error.reason
     result.passing = error.passing
     return result
+  }
+
+  private func cleaned(_ value: JSONValue) -> JSONValue {
+    let text = value.text, clean = cleaned(text)
+    return clean == text ? value : (try? JSONValue(parsing: clean)) ?? .null
   }
 
   package func cleaned(_ text: String) -> String {

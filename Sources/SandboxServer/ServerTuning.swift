@@ -10,6 +10,8 @@ package enum ServerTuning {
   static let requestHeadBytes = 16_384
   /// Bytes at which the parser gives up on a head, well above the two figures before: those are answered more clearly.
   static let parsedHeadBytes = 131_072
+  /// Ports of one server: a new one with each move of an org, which tests do some times.
+  static let ports = 32
   /// Header fields of one request.
   static let headerFields = 200
   /// Seconds a generated certificate is good for: some clients refuse more than 398 days. And before its end it is
@@ -28,7 +30,7 @@ package enum ServerTuning {
   /// Fault rules in force at once, and bytes of a path pattern: each request is held against every rule.
   static let faultRules = 1_000, faultPatternBytes = 512
   /// Bounds of what faults take: bytes of a body, milliseconds (a day).
-  static let faultBytes = 1 << 30, faultMilliseconds = 86_400_000
+  package static let faultBytes = 1 << 30, faultMilliseconds = 86_400_000
   /// Bounds of what faults take: seconds (ten years), numbers of requests.
   package static let faultSeconds = 315_360_000, faultCount = 1_000_000_000
 }

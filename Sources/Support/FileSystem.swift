@@ -36,6 +36,11 @@ package enum FileSystem {
     let descriptor = open(path, O_RDONLY | O_CLOEXEC)
     guard descriptor >= 0 else { return nil }
     defer { close(descriptor) }
+    return read(descriptor)
+  }
+
+  /// All that is left of an open file, nil when it cannot be read.
+  package static func read(_ descriptor: Int32) -> [UInt8]? {
     var contents: [UInt8] = [], chunk = [UInt8](repeating: 0, count: 1 << 16)
     while true {
       let count = Glibc.read(descriptor, &chunk, chunk.count)
@@ -139,6 +144,23 @@ extension FileSystem {
         close(descriptor)
         throw error
       }
+    }
+    return Lock(descriptor: descriptor)
+  }
+
+  /// The same with a limit. - Returns: nil when another holder keeps the lock for longer than `patienceMs`.
+  package static func lock(_ path: String, patienceMs: Int64) throws -> Lock? {
+    let descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
+    guard descriptor >= 0 else { throw failure("create", path) }
+    let end = SystemClock.monotonicMilliseconds() + patienceMs
+    while flock(descriptor, LOCK_EX | LOCK_NB) != 0 {
+      guard errno == EINTR || (errno == EWOULDBLOCK && SystemClock.monotonicMilliseconds() < end) else {
+        let isBusy = errno == EWOULDBLOCK, error = failure("lock", path)
+        close(descriptor)
+        if isBusy { return nil }
+        throw error
+      }
+      usleep(5_000)
     }
     return Lock(descriptor: descriptor)
   }

@@ -1,8 +1,15 @@
 import Dispatch
 import Synchronization
 
-/// Waits on a plain thread for work of the cooperative pool.
+/// Waits on a plain thread for work of the cooperative pool, and the other way round.
 enum Blocking {
+  /// Runs work that blocks on a thread outside of the cooperative pool.
+  static func offPool<Value: Sendable>(_ work: @escaping @Sendable () throws -> Value) async throws -> Value {
+    try await withCheckedThrowingContinuation { continuation in
+      DispatchQueue.global().async { continuation.resume(with: Result { try work() }) }
+    }
+  }
+
   /// Must not be called on a thread of the cooperative pool.
   static func run(_ body: @escaping @Sendable () async -> Void) {
     let done = DispatchSemaphore(value: 0)

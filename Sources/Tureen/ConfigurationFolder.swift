@@ -112,10 +112,15 @@ struct ConfigurationFolder: Sendable {
       throw file.problem(key: key, "must be a \(kind), not \(value.kindName)")
     }
     if members["connections"] != nil { throw file.problem(key: "connections", "belongs in connections.json beside this file") }
+    if members["sessionCommand"] != nil {
+      throw file.problem(
+        key: "sessionCommand", "names a program that gets tokens; choose it with tureen.configure or TUREEN_SESSION_COMMAND")
+    }
     try settings.take(members, known: Set(ConfigurationFolder.bootKeys.map(\.key))) { key, what in
       HostError(.invalidConfiguration, file.problem(key: key, what).description)
     }
     settings.credentialsFileIsOfScript = members["credentials"] != nil
+    settings.homeIsOfScript = members["home"] != nil
     bootConfig = members
     bootConfig["credentials"] = nil
   }

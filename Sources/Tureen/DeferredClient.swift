@@ -39,10 +39,11 @@ actor DeferredClient: RestClient {
       let made = try await task.value
       client = made
       return made
-    } catch let error as RestError {
-      throw error
     } catch {
-      throw RestError(code: .notAuthenticated, message: "\(error)", outcome: .notSent)
+      guard error is RestError || error is HostError else {
+        throw RestError(code: .notAuthenticated, message: "\(error)", outcome: .notSent)
+      }
+      throw error
     }
   }
 

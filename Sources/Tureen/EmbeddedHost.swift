@@ -37,7 +37,7 @@ private func embeddedBridge(_ options: [UInt8]) throws -> Bridge {
     throw HostError(.invalidConfiguration, "options: must be an object, not \(value.kindName)")
   }
   var settings = HostSettings()
-  try settings.take(object) { HostError(.invalidConfiguration, "options: '\($0)' \($1)") }
+  try settings.take(object, allowsProgram: true) { HostError(.invalidConfiguration, "options: '\($0)' \($1)") }
   let host = Host(settings: settings)
   try host.prepare()
   return try Bridge(host: host)
@@ -70,6 +70,21 @@ public func tureenEmbeddedReport(_ context: UnsafeMutableRawPointer, _ state: In
   case 0, 1: host.report(isOnline: state == 1)
   case 2: host.lifeReports.async { host.pauseLater() }
   default: host.lifeReports.async { host.resume() }
+  }
+}
+
+/// What the program gives after `sessionNeeded`. Never blocks.
+/// - Returns: 0; -1 when the text is not a session and not a refusal; -4 when nothing waits for one.
+@_cdecl("tureen_embedded_give_session")
+public func tureenEmbeddedGiveSession(
+  _ context: UnsafeMutableRawPointer, _ json: UnsafePointer<CChar>, _ length: Int
+) -> Int32 {
+  guard let host = Bridge.of(context).host as? Host else { return -4 }
+  do {
+    return try host.giveSession(JSONValue(parsing: Array(UnsafeRawBufferPointer(start: json, count: length)))) ? 0 : -4
+  } catch {
+    Logger(label: "tureen.host").warning("tureen_give_session: \((error as? HostError)?.message ?? "not valid JSON")")
+    return -1
   }
 }
 

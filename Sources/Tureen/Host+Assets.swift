@@ -10,7 +10,7 @@ extension Host {
       if let connection, !core.connections.knows(connection) {
         throw HostError(.invalidConfiguration, core.connections.unknown(connection))
       }
-      guard let found = try core.assets.find(call.string("url"), connection: connection) else {
+      guard let found = try core.parts.assets.find(call.string("url"), connection: connection) else {
         return JSONValue.null.serialized()
       }
       let answer: JSONObject = [

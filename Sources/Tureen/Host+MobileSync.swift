@@ -10,7 +10,7 @@ extension Host {
     _ action: MobileSyncAction, _ call: ActionCall, onUpdate: @escaping @Sendable (CallUpdate) -> Void
   ) throws -> [UInt8]? {
     if action == .setupSyncsFromDefaultConfig {
-      return JSONValue.array(try core().setUpSyncs(isGlobal: call.store.isGlobal).map { .string($0) }).serialized()
+      return JSONValue.array(try core().user.setUpSyncs(isGlobal: call.store.isGlobal).map { .string($0) }).serialized()
     }
     let manager = try core().manager(call.store)
     switch action {

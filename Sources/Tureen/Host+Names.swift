@@ -8,7 +8,7 @@ extension Host {
     guard let core = try? core() else { return [] }
     var names: Set<String> = []
     for isGlobal in [false, true] {
-      for name in (try? core.registry.storeNames(isGlobal: isGlobal)) ?? [] {
+      for name in (try? core.user.registry(isGlobal: isGlobal).storeNames(isGlobal: isGlobal)) ?? [] {
         let store = try? core.store(StoreReference(name: name, isGlobal: isGlobal))
         names.formUnion((try? store?.soupNames()) ?? [])
       }

@@ -12,8 +12,11 @@ extension Host {
         domain: "bridge", code: BridgeError.Code.restricted.rawValue,
         message: "argument 'fileParams' is not available to a restricted script (--restricted)")
     }
-    let send = try sender(of: request)
+    let core = try core(), calls = core.user.calls
+    let send = try sender(of: request, core)
+    calls.begin()
     let task = Task {
+      defer { calls.end() }
       do {
         onUpdate(.finished(try await send()))
       } catch {
@@ -26,8 +29,7 @@ extension Host {
 
 extension Host {
   /// Sends the request and makes the script's result of its answer.
-  private func sender(of request: NetworkRequest) throws -> @Sendable () async throws -> [UInt8] {
-    let core = try core()
+  private func sender(of request: NetworkRequest, _ core: HostCore) throws -> @Sendable () async throws -> [UInt8] {
     guard let name = request.connection else {
       return { [client = core.client] in
         let response = try await client.send(try request.restRequest())

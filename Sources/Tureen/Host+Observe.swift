@@ -20,7 +20,7 @@ extension Host {
           try store.observe(
             query: QuerySpec(call.object("querySpec")), cancellation: Host.query(of: call), onNews: onNews, onEnd: onEnd)
         }
-      return Observers.Entry(observer: observer, end: { onUpdate(.finished(JSONValue.null.serialized())) })
+      return Observers.Entry(observer: observer, isGlobal: call.store.isGlobal, onUpdate: onUpdate)
     }
   }
 }
@@ -29,8 +29,16 @@ extension Host {
 final class Observers: Sendable {
   struct Entry: Sendable {
     let observer: ChangeObserver
+    /// Whether its store belongs to no user.
+    let isGlobal: Bool
     /// Answers the script's call.
-    let end: @Sendable () -> Void
+    let onUpdate: @Sendable (CallUpdate) -> Void
+
+    /// Ends it with a last word to the script.
+    fileprivate func end(_ word: JSONValue) {
+      observer.cancel()
+      onUpdate(.finished(word.serialized()))
+    }
   }
 
   private let entries = Mutex<[Int64: Entry]>([:])
@@ -50,9 +58,21 @@ final class Observers: Sendable {
 
   /// Ends an observer; nothing happens when there is none.
   func close(_ id: Int64) {
-    guard let entry = forget(id) else { return }
-    entry.observer.cancel()
-    entry.end()
+    forget(id)?.end(.null)
+  }
+
+  /// Ends those of the stores of a user whom another one follows: they are told what was committed last, then why they end.
+  func closeThoseOfUser() {
+    let ended = entries.withLock { entries in
+      let ended = entries.filter { !$0.value.isGlobal }
+      entries = entries.filter(\.value.isGlobal)
+      return ended.sorted { $0.key < $1.key }.map(\.value)
+    }
+    for entry in ended {
+      let last = entry.observer.take()
+      if !last.isEmpty { entry.onUpdate(.changes { Observers.payload(last) }) }
+      entry.end(["closed": "userSwitched"])
+    }
   }
 
   @discardableResult

@@ -28,7 +28,10 @@ extension Host {
         message: "\(action.rawValue) is not available to a restricted script (--restricted)")
     }
     let client = try parse(try call.string("connection"))
+    let calls = try core().user.calls
+    calls.begin()
     let task = Task {
+      defer { calls.end() }
       do {
         onUpdate(.finished(try await ParseCall(client: client, call: call).run(action).serialized()))
       } catch {
@@ -45,8 +48,11 @@ extension Host {
         guard let soup = place["soup"]?.stringValue else {
           throw NetworkRequest.wrong("'places.\(className)' must be an object with 'soup'")
         }
-        let links = (place["links"]?.objectValue ?? [:]).compactMap { field, soup in soup.stringValue.map { (field, $0) } }
-        places[className] = SoupQuery.Place(soup: soup, links: Dictionary(links) { first, _ in first })
+        func names(_ key: String) -> [String: String] {
+          let names = (place[key]?.objectValue ?? [:]).compactMap { field, name in name.stringValue.map { (field, $0) } }
+          return Dictionary(names) { first, _ in first }
+        }
+        places[className] = SoupQuery.Place(soup: soup, links: names("links"), ids: names("ids"))
       }
       let found = try SoupQuery(try ParseCall.query(call), in: places).found(in: try core().store(call.store))
       return ParseCall.json(found).serialized()
@@ -117,9 +123,11 @@ private struct ParseCall {
       guard let className = value["className"]?.stringValue, let id = value["objectId"]?.stringValue else {
         throw NetworkRequest.wrong("'objects[\(i + 1)]' must have 'className' and 'objectId', both strings")
       }
-      return ParseObject(className, objectId: id, changes: value["changes"]?.objectValue ?? [:])
+      var object = ParseObject(className, objectId: id, changes: value["changes"]?.objectValue ?? [:])
+      object.know(value["known"]?.objectValue ?? [:])
+      return object
     }
-    return try await client.save(objects, clientKeyField: call.value("clientKeyField")?.stringValue).map { result in
+    return await client.save(objects, clientKeyField: call.value("clientKeyField")?.stringValue).map { result in
       switch result {
       case .success(let object): ["objectId": .string(object.objectId), "fields": .object(object.fields)]
       case .failure(let error): ["error": .object(Self.json(error))]
@@ -133,6 +141,7 @@ private struct ParseCall {
     if let code = error.code { json["parseCode"] = .integer(Int64(code)) }
     if error.isUnknown { json["isUnknown"] = true }
     json["objectId"] = error.savedId.map { .string($0) }
+    if !error.uploaded.isEmpty { json["uploaded"] = .object(error.uploaded) }
     return json
   }
 

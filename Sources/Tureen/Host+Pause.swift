@@ -16,20 +16,20 @@ extension Host {
     if let script = attachedScript {
       wasHeard = Blocking.run(timeoutMs: timeoutMs) { _ = try? await script.tellAndWait("pause") }
     }
-    if stoppingSyncs { runningCore?.pauseSyncs() }
+    if stoppingSyncs { runningCore?.user.pauseSyncs() }
     return wasHeard
   }
 
   /// ``pause(stoppingSyncs:timeoutMs:)`` with the syncs, for programs whose listeners hear of it when they next poll.
   func pauseLater() {
     attachedScript?.tell("pause", about: "life")
-    runningCore?.pauseSyncs()
+    runningCore?.user.pauseSyncs()
   }
 
   /// Says that the program goes on: syncs are accepted, those that ``pause(stoppingSyncs:timeoutMs:)`` ended run again from where
   /// they were, with `sync` events, and listeners of `resume` run. Without a pause nothing happens.
   public func resume() {
-    runningCore?.resumeSyncs()
+    runningCore?.user.resumeSyncs()
     attachedScript?.tell("resume", about: "life")
   }
 

@@ -12,10 +12,11 @@ extension Host {
     case .removeAllStores: return try removeAll(core, isGlobal: false)
     case .removeAllGlobalStores: return try removeAll(core, isGlobal: true)
     case .setupStoreFromDefaultConfig:
-      return JSONValue.array(try core.setUpStore(isGlobal: call.store.isGlobal).map { .string($0) }).serialized()
+      return JSONValue.array(try core.user.setUpStore(isGlobal: call.store.isGlobal).map { .string($0) }).serialized()
     case .removeStore:
-      core.forget(call.store)
-      try core.registry.remove(named: call.store.name, isGlobal: call.store.isGlobal)
+      let user = core.user
+      user.forget(call.store)
+      try user.registry(isGlobal: call.store.isGlobal).remove(named: call.store.name, isGlobal: call.store.isGlobal)
       return Host.yes
     case .registerSoup, .soupExists, .getSoupIndexSpecs, .alterSoup, .reIndexSoup, .removeSoup, .clearSoup:
       return try soupAction(action, call, try core.store(call.store))
@@ -36,13 +37,14 @@ extension Host {
   private static let yes = JSONValue.bool(true).serialized()
 
   private func storeList(_ core: HostCore, isGlobal: Bool) throws -> [UInt8] {
-    let names = try core.registry.storeNames(isGlobal: isGlobal)
+    let names = try core.user.registry(isGlobal: isGlobal).storeNames(isGlobal: isGlobal)
     return JSONValue.array(names.map { ["storeName": .string($0), "isGlobalStore": .bool(isGlobal)] }).serialized()
   }
 
   private func removeAll(_ core: HostCore, isGlobal: Bool) throws -> [UInt8] {
-    core.forgetAll(isGlobal: isGlobal)
-    try core.registry.removeAll(isGlobal: isGlobal)
+    let user = core.user
+    user.forgetAll(isGlobal: isGlobal)
+    try user.registry(isGlobal: isGlobal).removeAll(isGlobal: isGlobal)
     return Host.yes
   }
 

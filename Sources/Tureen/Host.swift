@@ -23,13 +23,18 @@ public final class Host: BridgeHost {
   private let state: Mutex<State>
   private let targets = ScriptTargets()
   let events: HostEvents
+  private let program: ProgramSessions
+  /// The sign-in that the script has begun.
+  let logins = HostLogins()
   /// Where the C API's reports of pause and resume wait for one another: going on waits for syncs to end.
   let lifeReports = DispatchQueue(label: "tureen.host.life")
 
   /// - Parameter settings: The command line's or the embedding tool's choices; `tureen.configure` goes before them.
   public init(settings: HostSettings = HostSettings()) {
     state = Mutex(State(settings: settings))
-    events = HostEvents(targets)
+    let events = HostEvents(targets)
+    self.events = events
+    program = ProgramSessions { events.sessionNeeded($0) }
     events.userAgent.withLock { $0 = { [weak self] in self?.userAgent ?? "" } }
   }
 
@@ -63,7 +68,7 @@ public final class Host: BridgeHost {
     try state.withLock { state in
       guard !state.isClosed else { throw HostError(.closed, "the host is closed") }
       if let core = state.core { return core }
-      let core = try Host.build(&state, targets, events) { [weak self] in self?.userAgent ?? "tureen" }
+      let core = try Host.build(&state, targets, events, program) { [weak self] in self?.userAgent ?? "tureen" }
       state.core = core
       return core
     }
@@ -71,29 +76,49 @@ public final class Host: BridgeHost {
 
   /// - Parameter userAgent: Asked for each request to the org.
   private static func build(
-    _ state: inout State, _ targets: ScriptTargets, _ events: HostEvents, userAgent: @escaping @Sendable () -> String
+    _ state: inout State, _ targets: ScriptTargets, _ events: HostEvents, _ program: ProgramSessions,
+    userAgent: @escaping @Sendable () -> String
   ) throws -> HostCore {
+    let (settings, home) = try settle(&state), folder = state.folder ?? ConfigurationFolder()
+    let org = try Org.resolve(settings, home: home, program: program)
+    let parts = try HostParts(
+      home: home, settings: settings, folder: folder, targets: targets, events: events, userAgent: userAgent)
+    try folder.check(.host(parts.connections))
+    return HostCore(org: org, parts: parts)
+  }
+
+  /// Another host with the same settings, which is not in use yet.
+  func likewise() -> Host { Host(settings: state.withLock { $0.settings }) }
+
+  /// The settings with everything that fills them, and the home.
+  private static func settle(_ state: inout State) throws -> (settings: HostSettings, home: String) {
     var settings = state.settings
     settings.fill(from: try .environment())
     if state.folder == nil, let directory = settings.configDirectory {
       state.folder = try ConfigurationFolder(HostSettings.absolute(directory), isRestricted: settings.isRestricted)
     }
-    let folder = state.folder ?? ConfigurationFolder()
-    settings.fill(from: folder.settings)
+    if let folder = state.folder { settings.fill(from: folder.settings) }
     let home = try HostSettings.resolvedHome(settings.home)
     try HostSettings.checkHome(home)
-    let core = HostCore(
-      home: home, org: try Org.resolve(settings, home: home), settings: settings,
-      authorities: try settings.trustedCertificates(), folder: folder, targets: targets, events: events, userAgent: userAgent)
-    try folder.check(.host(core.connections))
-    return core
+    return (settings, home)
   }
+
+  /// The same, also before the first use of a store or of an org.
+  func settledSettings() throws -> (settings: HostSettings, home: String) { try state.withLock { try Host.settle(&$0) } }
 
   /// What is running; nil before the first use and after the end.
   var runningCore: HostCore? { state.withLock { $0.core } }
 
   /// The script that hears of events; nil before it runs.
   var attachedScript: ScriptCalls? { targets.attached }
+
+  /// Answers the event `sessionNeeded`: `{"accessToken", "instanceUrl", "identityUrl"?}`, or `{"error", "message"}` when the
+  /// program has no session to give. Any thread; never blocks.
+  ///
+  /// - Returns: False when nothing waits for a session.
+  /// - Throws: ``HostError`` `.invalidConfiguration` for anything else; the host then goes on waiting.
+  @discardableResult
+  public func giveSession(_ json: JSONValue) throws -> Bool { program.give(try GivenSession(json)) }
 
   // MARK: BridgeHost
 
@@ -110,6 +135,7 @@ public final class Host: BridgeHost {
       if let directory = given.configDirectory {
         folder = try ConfigurationFolder(HostSettings.absolute(directory), isRestricted: state.settings.isRestricted)
       }
+      given.clock = state.settings.clock
       given.fill(from: state.settings)
       state.settings = given
       state.folder = folder
@@ -156,11 +182,17 @@ public final class Host: BridgeHost {
       defer { state.core = nil }
       return state.core
     }
+    program.close()
+    logins.close()
     core?.close()
   }
 
-  /// Asks every running sync to stop at its next page boundary; their last updates still come. Any thread.
-  public func stopSyncs() { state.withLock { $0.core }?.stopSyncs() }
+  /// Asks every running sync to stop at its next page boundary; their last updates still come. A sign-in that waits for a person
+  /// is given up. Any thread.
+  public func stopSyncs() {
+    runningCore?.user.stopSyncs()
+    logins.interrupt()
+  }
 }
 
 /// Facts about this build.

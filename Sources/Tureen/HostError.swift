@@ -14,7 +14,16 @@ public struct HostError: Error, Sendable, Equatable, CustomStringConvertible {
     case alreadyInUse
     /// The org is not known, or there is nothing to sign in with.
     case noSuchOrg
+    /// The org or the home has no such user, or none who is current, or the session has ended.
+    case noSuchUser
+    /// No sign-in of that id is open.
+    case noSuchLogin
+    /// The folder of the org belongs to another org, or the user's to another user of that name; or the org is not a sandbox
+    /// where only one is allowed.
+    case otherOrg
     case closed
+    /// A port that a sign-in listens on is in use, or must not be used; the message names it.
+    case portInUse
     /// A file to be sent cannot be read; the message names it.
     case fileNotReadable
     case fileTooLarge
@@ -37,6 +46,12 @@ public struct HostError: Error, Sendable, Equatable, CustomStringConvertible {
 
 extension HostError: BridgeErrorConvertible {
   public var bridgeError: BridgeError { BridgeError(domain: "host", code: code.rawValue, message: message) }
+}
+
+extension HostError: SyncErrorConvertible {
+  package var syncError: SyncError {
+    SyncError(domain: "host", code: code.rawValue, message: message, isRetryable: false, cause: self)
+  }
 }
 
 extension FileError: BridgeErrorConvertible {

@@ -7,30 +7,32 @@ import Synchronization
 
 /// What a host tells its script of by itself: that the session was renewed, that the network went and came back.
 final class HostEvents: RestObserver {
-  private struct State {
-    var hasSession = false
-    var connectivity = Connectivity()
-  }
-
   private let targets: ScriptTargets
-  private let state = Mutex(State())
+  private let state = Mutex(Connectivity())
+  private let switches = Atomic<Int>(0)
   /// What requests say who sends them; set by the host.
   let userAgent = Mutex<@Sendable () -> String>({ "" })
 
   init(_ targets: ScriptTargets) { self.targets = targets }
 
-  /// The session at the start: what follows it is a renewal, what follows none is a sign-in.
-  func begin(session: Session?) { state.withLock { $0.hasSession = session != nil } }
-
-  func sessionChanged(_ account: Account) {
-    let wasThere = state.withLock { state in
-      defer { state.hasSession = true }
-      return state.hasSession
-    }
-    guard wasThere else { return }
+  /// Another token is in use, whoever got it.
+  func sessionRenewed(_ account: Account) {
     let agent = userAgent.withLock { $0 }
     tell("salesforceSessionRefresh", account.credentials(agent()), about: "session")
   }
+
+  /// Only a person or other credentials bring a session back.
+  /// - Parameter org: As the script knows it.
+  func sessionLost(_ account: Account, org: String, _ error: RestError) {
+    let detail: JSONObject = [
+      "reason": .string(error.reason ?? error.code.rawValue), "message": .string(error.message), "org": .string(org),
+      "username": .string(account.username), "userId": .string(account.session.userId), "orgId": .string(account.session.orgId),
+    ]
+    tell("sessionLost", .object(detail), about: "session lost")
+  }
+
+  /// The program around the host is to give a session.
+  func sessionNeeded(_ need: SessionNeed) { tell("sessionNeeded", need.json, about: "sessionNeeded") }
 
   /// A sync changed that no call of the script waits for.
   func syncChanged(_ sync: SyncState, in store: StoreReference) {
@@ -40,14 +42,19 @@ final class HostEvents: RestObserver {
     tell("sync", .object(detail), about: "sync \(store.isGlobal) \(store.name) \(sync.id)")
   }
 
+  /// Another user is the current one. Each switch is told by itself: a later one does not replace it.
+  func userSwitched(_ detail: JSONValue) {
+    tell("userSwitched", detail, about: "switch \(switches.add(1, ordering: .relaxed).newValue)")
+  }
+
   func requestFinished(_ trace: RestTrace) {
-    let change = state.withLock { $0.connectivity.note(hasAnswer: trace.status != nil, isCutOff: trace.errorCode == .noResponse) }
+    let change = state.withLock { $0.note(hasAnswer: trace.status != nil, isCutOff: trace.errorCode == .noResponse) }
     if let change { tellConnectivity(change) }
   }
 
   /// What a program reports that knows more than a single request can show.
   func report(isOnline: Bool) {
-    let change = state.withLock { $0.connectivity.set(isOnline) }
+    let change = state.withLock { $0.set(isOnline) }
     if let change { tellConnectivity(change) }
   }
 

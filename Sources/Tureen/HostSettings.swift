@@ -10,12 +10,23 @@ import Support
 public struct HostSettings: Sendable {
   /// Where stores, sessions and the sandbox live.
   public var home: String?
-  /// `sandbox`, the address of an org, or the name of one whose credentials are kept under the home.
+  /// `sandbox`, `sf:ALIAS`, the address of an org, or the name of one that the home knows.
   public var org: String?
+  /// The user of the org; nil is the one who signed in last.
+  public var user: String?
+  /// Whether an org that is not a sandbox is refused before anything is sent to its data. Never set by a script or a file.
+  public var isSandboxOnly = false
   /// A JSON file that says how to sign in; ``SignInKeys`` lists its keys.
   public var credentialsFile: String?
   /// Whether `bootconfig.json` named that file: a script's folder must not name programs that are run.
   var credentialsFileIsOfScript = false
+  /// Whether `bootconfig.json` named the home, whose files then name no programs either.
+  var homeIsOfScript = false
+  /// Whether the program around the host signs in: `"signIn": "program"`. The event `sessionNeeded` asks it for sessions,
+  /// `tureen_give_session` or ``Host/giveSession(_:)`` gives them. Never set by a script or a file.
+  public var asksProgram = false
+  /// The same for a program in Swift: called where the event would be told. It has 120 s.
+  public var askForSession: (@Sendable (SessionNeed) async throws -> Session)?
   /// Such as `v66.0`.
   public var apiVersion: String?
   /// A file of certificates in PEM that are trusted beside the machine's own.
@@ -26,6 +37,9 @@ public struct HostSettings: Sendable {
   public var recover: String?
   /// Where the key of the stores comes from; nil keeps plain files. Needs a build with the trait `Encryption`.
   public var storeKey: StoreKeySource?
+  /// A program that keeps sessions in place of `session.json`, with its arguments. Never set by `bootconfig.json`: a script's
+  /// folder must not name programs that get tokens.
+  public var sessionCommand: [String]?
   /// Starts, or finds, an embedded sandbox org for a home; nil where none can be embedded. Blocks.
   public var embeddedSandbox: (@Sendable (_ home: String) throws -> Credentials)?
 
@@ -46,32 +60,64 @@ public struct HostSettings: Sendable {
   /// Named servers. A name that also stands in `connections.json` means the one given here.
   public var connections: [ConnectionSettings] = []
 
+  /// How many of the org's API calls syncs leave to others; nil leaves it to the org to refuse.
+  public var apiReserve: ApiReserve?
+
+  /// Which of the home's accounts scripts see; nil means the current one alone. A restricted script never sees more.
+  public var accounts: VisibleAccounts?
+
+  /// The same where neither a script nor a file says it; nil is ``VisibleAccounts/one``.
+  public var accountsByDefault: VisibleAccounts?
+
+  /// What waits and time limits go by; tests have their own.
+  package var clock = RetryEnvironment.live
+
   /// A log of every request, to the org and to connections; nil leaves it to what each connection says, and the org's to none.
   public var requestLog: RequestLogSettings?
 
   public init() {}
 
-  /// Keys of `tureen.configure` and of `bootconfig.json` that are Tureen's own.
+  /// Keys of `tureen.configure`, of `bootconfig.json` and of `tureen_open` that are Tureen's own.
   static let keys =
-    ["home", "org", "credentials", "apiVersion", "caFile", "config", "recover", "connections", "logRequests", "logRequestsFile"]
+    [
+      "home", "org", "user", "credentials", "apiVersion", "caFile", "config", "recover", "connections", "logRequests",
+      "logRequestsFile", "accounts", "apiReserve", "sessionCommand", "signIn",
+    ]
     + StoreKeySource.keys
 
   /// Takes settings from an object, over those that stand.
-  /// - Parameter known: Further keys that may stand there and are not looked at.
-  mutating func take(_ options: JSONObject, known: Set<String> = [], problem: (String, String) -> HostError) throws {
+  /// - Parameters:
+  ///   - known: Further keys that may stand there and are not looked at.
+  ///   - allowsProgram: Whether a program gives these options, which can sign in itself.
+  mutating func take(
+    _ options: JSONObject, known: Set<String> = [], allowsProgram: Bool = false, problem: (String, String) -> HostError
+  ) throws {
     try takeStoreKey(options, problem: problem)
     for (key, value) in options where !known.contains(key) && !StoreKeySource.keys.contains(key) {
       guard HostSettings.keys.contains(key) else {
         throw problem(key, KnownKeys(HostSettings.keys + known.sorted()).complaint(about: key))
       }
+      if key == "sessionCommand" {
+        guard let words = StoreKeySource.words(value) else { throw problem(key, StoreKeySource.shape(of: "storeKeyCommand")) }
+        sessionCommand = words
+        continue
+      }
       if key == "connections" {
         try takeConnections(value, problem: problem)
+        continue
+      }
+      if key == "apiReserve" {
+        guard let reserve = ApiReserve(value) else {
+          throw problem(key, "must be a number of API calls, such as 500, or a part of them, such as \"10%\"")
+        }
+        apiReserve = reserve
         continue
       }
       guard let text = value.stringValue, !text.isEmpty else { throw problem(key, "must be a string, not \(value.kindName)") }
       switch key {
       case "home": home = text
       case "org": org = text
+      case "user": user = text
       case "credentials": credentialsFile = text
       case "apiVersion":
         guard HostSettings.isVersion(text) else { throw problem(key, "must look like v66.0") }
@@ -82,11 +128,21 @@ public struct HostSettings: Sendable {
         requestLog = RequestLogSettings(level: level, file: requestLog?.file)
       case "logRequestsFile":
         requestLog = RequestLogSettings(level: requestLog?.level ?? .info, file: HostSettings.absolute(text))
+      case "signIn":
+        guard allowsProgram else { throw problem(key, "is for programs that open a host with tureen_open") }
+        guard text == "program" else { throw problem(key, "must be program; every other way to sign in goes without it") }
+        asksProgram = true
+      case "accounts":
+        guard let word = VisibleAccounts(rawValue: text) else { throw problem(key, "must be one or home") }
+        accounts = word
       case "recover":
         guard ["refuse", "moveAside"].contains(text) else { throw problem(key, "must be refuse or moveAside") }
         recover = text
       default: configDirectory = text
       }
+    }
+    if asksProgram, options["credentials"] != nil {
+      throw problem("credentials", "stands beside 'signIn': either the program signs in, or the host does")
     }
   }
 
@@ -115,15 +171,23 @@ public struct HostSettings: Sendable {
 
   /// Fills what is nil from another set of settings.
   mutating func fill(from other: HostSettings) {
-    home = home ?? other.home
+    if home == nil { (home, homeIsOfScript) = (other.home, other.homeIsOfScript) }
+    asksProgram = asksProgram || other.asksProgram
+    askForSession = askForSession ?? other.askForSession
     org = org ?? other.org
+    user = user ?? other.user
+    isSandboxOnly = isSandboxOnly || other.isSandboxOnly
     if credentialsFile == nil {
       (credentialsFile, credentialsFileIsOfScript) = (other.credentialsFile, other.credentialsFileIsOfScript)
     }
     apiVersion = apiVersion ?? other.apiVersion
     caFile = caFile ?? other.caFile
     recover = recover ?? other.recover
+    accounts = accounts ?? other.accounts
+    accountsByDefault = accountsByDefault ?? other.accountsByDefault
+    apiReserve = apiReserve ?? other.apiReserve
     storeKey = storeKey ?? other.storeKey
+    sessionCommand = sessionCommand ?? other.sessionCommand
     configDirectory = configDirectory ?? other.configDirectory
     embeddedSandbox = embeddedSandbox ?? other.embeddedSandbox
     allowsRefreshToken = allowsRefreshToken || other.allowsRefreshToken
@@ -135,7 +199,7 @@ public struct HostSettings: Sendable {
   }
 
   /// The environment's word: `TUREEN_HOME`, `TUREEN_ORG`, `TUREEN_CREDENTIALS`, `TUREEN_API_VERSION`, `TUREEN_CA_FILE`,
-  /// `TUREEN_LOG_REQUESTS`, `TUREEN_STORE_KEY` and their like.
+  /// `TUREEN_LOG_REQUESTS`, `TUREEN_STORE_KEY`, `TUREEN_SESSION_COMMAND` and their like.
   static func environment() throws -> HostSettings {
     try LogSetup.check()
     var settings = HostSettings()
@@ -145,6 +209,12 @@ public struct HostSettings: Sendable {
     settings.apiVersion = Environment["TUREEN_API_VERSION"]
     settings.caFile = Environment["TUREEN_CA_FILE"]
     settings.storeKey = try StoreKeySource.environment()
+    if let line = Environment["TUREEN_SESSION_COMMAND"] {
+      guard let words = StoreKeySource.words(line) else {
+        throw HostError(.invalidConfiguration, "TUREEN_SESSION_COMMAND \(StoreKeySource.shape(of: "storeKeyCommand"))")
+      }
+      settings.sessionCommand = words
+    }
     settings.requestLog = try RequestLogSettings.environment()
     return settings
   }
@@ -216,4 +286,12 @@ enum Environment {
     let text = String(cString: value)
     return text.isEmpty ? nil : text
   }
+}
+
+/// Which of a home's accounts scripts see and may switch to.
+public enum VisibleAccounts: String, Sendable {
+  /// The current one.
+  case one
+  /// All that have a session.
+  case home
 }

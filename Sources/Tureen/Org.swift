@@ -6,34 +6,65 @@ import Support
 
 /// The org a host works with, and as whom. Stores are kept by org and user name, so that they open without a network.
 struct Org: Sendable {
+  /// What people call it.
+  let name: String
   /// Folder-safe names.
   let folder: String
   let userFolder: String
-  /// How to sign in. Blocks: an embedded sandbox is started by it.
-  let credentials: @Sendable () throws -> Credentials
+  /// The id that sign-ins must have; nil where none is known yet.
+  var orgId: String?
+  /// Whether it is a sandbox; nil when it was not asked yet.
+  var isSandbox: Bool?
+  /// How to sign in; nil where only the kept session knows. Blocks: an embedded sandbox is started by it.
+  var credentials: @Sendable () throws -> Credentials?
   /// A sandbox's addresses change with every start: its sessions are not worth keeping.
-  let keepsSession: Bool
+  var keepsSession: Bool
 
   static let sandboxName = "sandbox"
   /// The one user of the sandbox org.
   static let sandboxUser = "sandbox-user"
 
-  /// The org that the settings name: `sandbox`, an address, or the name of an org kept under the home. Without one it is that
-  /// of `TUREEN_LOGIN_URL`, else the sandbox.
-  /// - Throws: ``HostError`` `.noSuchOrg`, `.invalidConfiguration`.
-  static func resolve(_ settings: HostSettings, home: String) throws -> Org {
-    let name = settings.org ?? Environment[SignInKeys.variable("loginUrl")] ?? sandboxName
+  /// The user of a session that the program around the host gives.
+  static let programUser = "program-user"
+
+  /// The org that the settings name: `sandbox`, an address, `sf:ALIAS`, or a name that the home knows. Without one it is that of
+  /// the environment's own sign-in, then the home's default, then that of the sf CLI's variables, else the sandbox.
+  /// - Throws: ``HostError`` `.noSuchOrg`, `.noSuchUser`, `.invalidConfiguration`.
+  static func resolve(_ settings: HostSettings, home: String, program: ProgramSessions) throws -> Org {
+    if settings.asksProgram || settings.askForSession != nil { return try signedInByProgram(settings, program) }
+    let name =
+      try settings.org ?? CredentialsSource.environmentOrg() ?? OrgDirectory(home: home).defaultName()
+      ?? SalesforceVariables.current?.instanceURL ?? sandboxName
     if name == sandboxName { return sandbox(settings, home: home) }
-    let found = try CredentialsSource(settings: settings, home: home).find(name)
+    return try OrgChoice(settings: settings, home: home).org(name)
+  }
+
+  /// The program owns the session, so no file keeps a copy.
+  private static func signedInByProgram(_ settings: HostSettings, _ program: ProgramSessions) throws -> Org {
+    guard let name = settings.org else {
+      throw HostError(
+        .invalidConfiguration, "the program signs in ('signIn'), so 'org' must name the org that its stores are for")
+    }
+    let user = settings.user ?? programUser
+    let credentials = program.credentials(org: name, user: user, ask: settings.askForSession)
     return Org(
-      folder: StoreRegistry.folderName(orgFolder(name)), userFolder: StoreRegistry.folderName(found.user),
-      credentials: { found.credentials }, keepsSession: true)
+      name: name, folder: StoreRegistry.folderName(OrgAddress(name)?.name ?? name),
+      userFolder: StoreRegistry.folderName(user), credentials: { credentials }, keepsSession: false)
+  }
+
+  /// Where the sessions of a home's user are kept: in the user's folder, or with the program that the settings name.
+  /// - Parameters:
+  ///   - org, user: As the home's folders are called.
+  ///   - folder: The user's.
+  static func sessionStore(_ settings: HostSettings, org: String, user: String, in folder: String) -> any SessionStore {
+    guard let command = settings.sessionCommand else { return FileSessionStore(folder: folder) }
+    return CommandSessionStore(command: command, org: org, user: user, lockFolder: folder)
   }
 
   private static func sandbox(_ settings: HostSettings, home: String) -> Org {
     let embedded = settings.embeddedSandbox
     return Org(
-      folder: sandboxName, userFolder: sandboxUser,
+      name: sandboxName, folder: sandboxName, userFolder: sandboxUser, isSandbox: true,
       credentials: {
         if let embedded { return try embedded(home) }
         return try runningSandbox(home: home)
@@ -52,14 +83,4 @@ struct Org: Sendable {
   }
 
   static func sandboxCredentialsPath(home: String) -> String { "\(home)/sandbox/credentials.json" }
-
-  /// An address without its scheme, else the name itself.
-  private static func orgFolder(_ name: String) -> String {
-    for scheme in ["https://", "http://"] where name.hasPrefix(scheme) {
-      var host = name.dropFirst(scheme.count)
-      while host.hasSuffix("/") { host = host.dropLast() }
-      return String(host)
-    }
-    return name
-  }
 }

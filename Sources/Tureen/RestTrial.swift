@@ -83,11 +83,18 @@ public struct RestTrial {
     let list = try firstRequest()
     tell("\(list.request)\n  \(list.outcome)")
     if let quota = list.quota { tell(RestTrial.line("quota", quota)) }
-    guard let survey = list.survey else { return false }
+    guard let survey = list.survey else {
+      if let hint = list.hint { tell("\n\(hint)") }
+      return false
+    }
     for finding in survey.findings { tell(RestTrial.line(finding.subject, finding.text)) }
     if list.quota == nil { tell(RestTrial.line("quota", "the answer says nothing of one")) }
-    tell(survey.advice.isEmpty ? "\nNo key would fit better." : "\nKeys that would fit better:")
-    for advice in survey.advice { tell("  \(RestTrial.spelled(advice))") }
+    if !survey.advice.isEmpty {
+      tell("\nKeys that would fit better:")
+    } else if survey.isUsable {
+      tell("\nNo key would fit better.")
+    }
+    for line in RestTrial.spelled(survey.advice) { tell("  \(line)") }
     if !survey.unknown.isEmpty { tell("\nWhat the answer does not tell:") }
     for sentence in survey.unknown { tell("  " + sentence) }
     guard writes else { return survey.isUsable }
@@ -112,11 +119,11 @@ public struct RestTrial {
     "  " + subject + String(repeating: " ", count: max(1, 8 - subject.count)) + text
   }
 
-  /// `"paging": {"nextPath": "next"}`
-  private static func spelled(_ advice: PageSurvey.Advice) -> String {
-    let keys = advice.key.split(separator: ".").map(String.init)
-    let value = keys.dropFirst().reversed().reduce(advice.value) { .object([$1: $0]) }
-    return "\(JSONValue.string(keys[0]).text): \(value.text)"
+  /// One line for each key of the target, as it stands there: `"paging": {"style":"bodyUrl","nextPath":"next"}`.
+  private static func spelled(_ advice: [PageSurvey.Advice]) -> [String] {
+    var keys = JSONObject()
+    for one in advice { keys.set(one.value, at: one.key.split(separator: ".").map(String.init)) }
+    return keys.map { "\(JSONValue.string($0.key).text): \($0.value.text)" }
   }
 }
 
@@ -212,10 +219,11 @@ private struct TrialSoup {
     guard let text = row["__last_error__"]?.stringValue, let error = try? JSONValue(parsing: Array(text.utf8)) else {
       return "not sent, or its answer is not known"
     }
-    let fields =
-      error["fields"]?.arrayValue?.compactMap(\.stringValue) ?? error["fields"]?.objectValue.map { $0.map(\.key) } ?? []
-    let named = fields.isEmpty ? "" : " (\(fields.joined(separator: ", ")))"
-    return "refused: \(error["status"].map { "\($0.text) " } ?? "")\(error["message"]?.stringValue ?? text)\(named)"
+    let fields = error["fields"]?.objectValue?.map { "\($0.key): \($0.value.stringValue ?? $0.value.text)" } ?? []
+    let status = error["status"]?.integerValue.flatMap { $0 == 0 ? nil : "\($0) " } ?? ""
+    // A message that is no more than the fields in JSON says nothing beside them.
+    let message = error["message"]?.stringValue.flatMap { $0.hasPrefix("{") && !fields.isEmpty ? nil : $0 }
+    return "refused: " + status + ([message].compactMap { $0 } + fields).joined(separator: "; ")
   }
 
   private func entry() throws -> JSONObject? {

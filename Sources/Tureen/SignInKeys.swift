@@ -5,15 +5,23 @@ import Support
 
 /// The keys of a credentials file, which the environment has as well: `clientId` is `TUREEN_CLIENT_ID` there.
 enum SignInKeys {
-  static let plain = ["flow", "loginUrl", "clientId", "username", "audience"]
+  static let plain = [
+    "flow", "loginUrl", "clientId", "username", "audience", "instanceUrl", "scopes", "redirectUri", "sfOrg",
+  ]
   /// Each also with `File`, `Variable` or `Command` behind it.
-  static let secrets = ["clientSecret", "password", "refreshToken", "sfdxAuthUrl"]
+  static let secrets = ["clientSecret", "password", "refreshToken", "accessToken", "sfdxAuthUrl"]
   /// Never given in place: with `File`, `Variable` or `Command` only.
   static let privateKey = "privateKey"
   static let places = ["File", "Variable", "Command"]
 
   static var all: [String] {
     plain + secrets.flatMap { name in [name] + places.map { name + $0 } } + places.map { privateKey + $0 }
+  }
+
+  /// Whether a file holds something that only one user has, such as a password: it is not for others.
+  static func areOfOneUser(_ fields: JSONObject) -> Bool {
+    let ofUser = secrets.filter { $0 != "clientSecret" } + ["sfOrg"]
+    return fields.contains { key, _ in ofUser.contains { key.hasPrefix($0) } }
   }
 
   /// What the environment says.

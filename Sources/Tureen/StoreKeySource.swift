@@ -56,6 +56,12 @@ public enum StoreKeySource: Sendable, Equatable {
     return words.isEmpty ? nil : words
   }
 
+  /// The words of a command in a setting: text of one line, or an array.
+  static func words(_ value: JSONValue) -> [String]? {
+    guard case .command(let words)? = StoreKeySource("storeKeyCommand", value) else { return nil }
+    return words
+  }
+
   private static func command(_ list: [JSONValue]) -> [String]? {
     guard case .command(let words)? = StoreKeySource("storeKeyCommand", .array(list)) else { return nil }
     return words

@@ -19,6 +19,7 @@ struct ExecCommand: ParsableCommand {
         0    done
         1    the call failed; the error is on stderr
         64   wrong usage: no such service or action, or wrong arguments
+        67   a sign-in is needed or was refused, or the org or user is not known
         75   the call failed or its sync was stopped; try again later
         78   a configuration file is wrong; the message names file, line and key
         130  interrupted: the sync was stopped at a page boundary and saved as STOPPED
@@ -78,10 +79,11 @@ struct ExecCommand: ParsableCommand {
     guard status == 0 else { throw ExitCode(status) }
   }
 
-  /// The model's services are the ones people mean by a single word; `asset`, `keyvalue` and `sandbox` are Tureen's own.
+  /// The model's services are the ones people mean by a single word; `accounts`, `asset`, `keyvalue` and `sandbox` are Tureen's
+  /// own.
   static func fullName(_ service: String) -> String {
     if service.contains(".") { return service }
-    return (["asset", "keyvalue", "sandbox"].contains(service) ? "tureen." : "com.salesforce.") + service
+    return (["accounts", "asset", "keyvalue", "sandbox"].contains(service) ? "tureen." : "com.salesforce.") + service
   }
 
   private func parsedArguments() throws -> JSONObject {
@@ -146,6 +148,6 @@ struct ExecCommand: ParsableCommand {
     {
       return ExitStatus.usage
     }
-    return error["retryable"]?.boolValue == true ? ExitStatus.tryAgain : ExitStatus.callFailed
+    return ExitStatus.of(error)
   }
 }

@@ -7,7 +7,7 @@ extension HostOptions {
   ///
   /// - Parameter arguments: Of the command line, its own name apart. What follows the script is the script's.
   static func spelledOut(_ arguments: [String]) -> [String] {
-    let valued: Set<String> = ["--home", "--org", "--config", "--memory-limit", "--instruction-limit", "--time-limit"]
+    let valued: Set<String> = ["--home", "--org", "--user", "--config", "--memory-limit", "--instruction-limit", "--time-limit"]
     var result = arguments, i = 1
     while i < result.count, result[i].hasPrefix("-"), result[i] != "--", result[i] != "-" {
       if result[i] == "--log-requests" { result[i] = "--log-requests=\(RequestLogLevel.info.rawValue)" }
@@ -22,8 +22,11 @@ struct HostOptions: ParsableArguments {
   @Option(help: "The folder of stores, sessions and the sandbox org.")
   var home: String?
 
-  @Option(help: "The org: 'sandbox', an address, or a name with credentials under the home.")
+  @Option(help: "The org: 'sandbox', a name that tureen orgs lists, or an address. Without it the default of tureen orgs.")
   var org: String?
+
+  @Option(help: "The user of the org. Without it the one who signed in last.")
+  var user: String?
 
   @Option(
     defaultAsFlag: RequestLogLevel.info.rawValue,
@@ -53,6 +56,8 @@ struct HostOptions: ParsableArguments {
     do {
       let sandbox = EmbeddedSandbox(home: try HostSettings.resolvedHome(home))
       var settings = sandbox.settings(home: home, org: org, configDirectory: configDirectory)
+      settings.accountsByDefault = .home
+      settings.user = user
       if let level { settings.requestLog = RequestLogSettings(level: level) }
       adjust(&settings)
       let host = Host(settings: settings)

@@ -27,6 +27,9 @@ final class ObservedHost: BridgeHost {
   func account(_ action: AccountAction, _ call: ActionCall, onUpdate: @escaping @Sendable (CallUpdate) -> Void) throws {
     try host.account(action, call, onUpdate: onUpdate)
   }
+  func accounts(_ action: AccountsAction, _ call: ActionCall, onUpdate: @escaping @Sendable (CallUpdate) -> Void) throws {
+    try host.accounts(action, call, onUpdate: onUpdate)
+  }
   func asset(_ action: AssetAction, _ call: ActionCall) throws -> [UInt8] { try host.asset(action, call) }
   func parse(_ action: ParseAction, _ call: ActionCall, onUpdate: @escaping @Sendable (CallUpdate) -> Void) throws {
     try host.parse(action, call, onUpdate: onUpdate)

@@ -11,11 +11,12 @@ struct RunCommand: ParsableCommand {
     abstract: "Run a script and wait until its calls and syncs have finished.",
     discussion: """
       The script's folder may hold bootconfig.json, userstore.json, globalstore.json, usersyncs.json, globalsyncs.json and \
-      connections.json. require looks for modules there first. Without --org or $TUREEN_ORG the script talks to a sandbox org: \
-      the one that tureen sandbox serves under the same home, else one that is started for it and keeps its data under the home.
+      connections.json. require looks for modules there first. Without --org or $TUREEN_ORG the script talks to the default org \
+      of tureen orgs. Without one it talks to a sandbox org: the one that tureen sandbox serves under the same home, else one \
+      that is started for it and keeps its data under the home.
 
-      To sign in to another org, name its address with --org or $TUREEN_ORG, and put the secrets into a JSON file named by \
-      $TUREEN_CREDENTIALS or into $TUREEN_CLIENT_ID, $TUREEN_CLIENT_SECRET, $TUREEN_USERNAME and $TUREEN_PASSWORD. \
+      tureen login signs in to an org. Or name its address with --org or $TUREEN_ORG, and put the secrets into a JSON file named \
+      by $TUREEN_CREDENTIALS or into $TUREEN_CLIENT_ID, $TUREEN_CLIENT_SECRET, $TUREEN_USERNAME and $TUREEN_PASSWORD. \
       $TUREEN_CA_FILE names a PEM file of certificates to trust beside the machine's own.
 
       With --json stdout holds one line of JSON for each event and nothing else; what the script and programs it starts print \
@@ -29,7 +30,9 @@ struct RunCommand: ParsableCommand {
         1    the script failed; the message is on stderr
         64   wrong usage
         66   the script cannot be read
+        67   the script was ended by an error of the sign-in, or the org or user is not known; or --sandbox-only and another org
         69   standard output cannot be used (--json)
+        75   the script was ended by a sign-in that is limited for a while; try again later
         77   the script reached a limit; the message says which and where
         78   a configuration file is wrong; the message names file, line and key
         130  interrupted
@@ -45,6 +48,9 @@ struct RunCommand: ParsableCommand {
 
   @Flag(help: "Send nothing to connections: serve their stored answers only. Requests to the org are sent.")
   var offline = false
+
+  @Flag(help: "Run the script only if the org is a sandbox.")
+  var sandboxOnly = false
 
   @OptionGroup(title: "Scripts you did not write")
   var limits: LimitOptions
@@ -64,10 +70,24 @@ struct RunCommand: ParsableCommand {
     let (host, sandbox) = try place.prepare(configDirectory: folder) {
       $0.isRestricted = limits.restricted
       $0.isOffline = offline
+      $0.isSandboxOnly = sandboxOnly
     }
-    let status = try runScript(ObservedHost(host, display: display), host, display)
+    let status = try sandboxOnlyStatus(host) ?? runScript(ObservedHost(host, display: display), host, display)
     sandbox.stop()
     guard status == 0 else { throw ExitCode(status) }
+  }
+
+  /// What the command ends with when the org must be a sandbox and is not; nil goes on.
+  private func sandboxOnlyStatus(_ host: Host) -> Int32? {
+    guard sandboxOnly else { return nil }
+    do {
+      try host.requireSandbox()
+      return nil
+    } catch {
+      host.shutdown()
+      complain(ErrorText.of(error))
+      return ExitStatus.of(error)
+    }
   }
 
   /// The folder of the script.
@@ -110,7 +130,7 @@ struct RunCommand: ParsableCommand {
     defer { withExtendedLifetime(suspensions) {} }
     display.follow(bridge)
     let outcome = state.run(file: script, arguments: arguments)
-    let wasBrokenOff = state.wasBrokenOff
+    let wasBrokenOff = state.wasBrokenOff, failure = state.failure
     display.finish()
     state.close()
     overtime?.cancel()
@@ -120,15 +140,26 @@ struct RunCommand: ParsableCommand {
     }
     switch outcome {
     case .done: return 0
-    case .exited(let status): return status
+    case .exited(let status): return status == ExitStatus.scriptFailed ? Self.status(after: failure) : status
     case .limitReached(_, let message):
       complain(message)
       return ExitStatus.limitReached
     case .notRunnable(let message), .failed(let message):
       if !message.isEmpty { complain(message) }
-      return ExitStatus.scriptFailed
+      return Self.status(after: failure)
     }
   }
+
+  /// What the command ends with after the first error that nothing caught.
+  private static func status(after failure: ScriptState.Failure?) -> Int32 {
+    failure.flatMap { ExitStatus.of(domain: $0.domain, code: $0.code, reason: $0.reason) } ?? ExitStatus.scriptFailed
+  }
+}
+
+/// Writes an error to stderr, as an object where it is one of the bridge's.
+func complain(_ error: any Error, asJSON: Bool) {
+  guard asJSON, let text = ErrorText.json(of: error) else { return complain(ErrorText.of(error)) }
+  write(text + "\n", to: STDERR_FILENO)
 }
 
 /// Writes a line to stderr, without what would command a terminal.

@@ -27,7 +27,7 @@ struct TureenCommand: ParsableCommand {
     version: Tureen.version,
     subcommands: [
       RunCommand.self, ExecCommand.self, ReplCommand.self, SandboxCommand.self, StoreCommand.self, CacheCommand.self,
-      RestCommand.self,
+      RestCommand.self, LoginCommand.self, OrgsCommand.self, WhoamiCommand.self, LogoutCommand.self,
       VersionCommand.self,
     ])
 }
@@ -80,6 +80,7 @@ enum ExitStatus {
   static let usage: Int32 = 64
   static let storeFailed: Int32 = 1
   static let scriptNotFound: Int32 = 66
+  static let signInNeeded: Int32 = 67
   static let unavailable: Int32 = 69
   static let tryAgain: Int32 = 75
   static let limitReached: Int32 = 77

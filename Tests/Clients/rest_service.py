@@ -1,6 +1,7 @@
 """What the tests of real services share: the service as a process, a way to it that loses answers, and scripts that sync with it."""
 
 import json
+import signal
 import subprocess
 import sys
 import tempfile
@@ -14,6 +15,13 @@ from urllib.parse import urlsplit
 from sandbox import ROOT
 
 SERVICES = Path(__file__).parent / "services"
+
+
+def recipe(name):
+    """The target of scripts/connections, for the connection of these tests."""
+    target = json.loads((ROOT / "scripts/connections" / f"{name}.json").read_text())["target"]
+    return {**target, "connection": "service"}
+
 
 # What every script begins with: one soup, and one line of JSON for each thing that is reported.
 PRELUDE = """
@@ -106,7 +114,11 @@ class Way:
 
             do_GET = do_POST = do_PUT = do_PATCH = do_DELETE = handle_one
 
-        self.server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        class Server(ThreadingHTTPServer):
+            def handle_error(self, request, address):
+                """A client that was killed does not wait for its answer."""
+
+        self.server = Server(("127.0.0.1", 0), Handler)
         self.server.daemon_threads = True
         self.url = f"http://127.0.0.1:{self.server.server_port}"
         threading.Thread(target=self.server.serve_forever, daemon=True).start()
@@ -140,15 +152,23 @@ class ServiceCase(unittest.TestCase):
         settings = {"baseURL": self.way.url + base, "timeoutS": 20, **settings}
         Path(self.home, "connections.json").write_text(json.dumps({"service": settings}))
 
+    def start_script(self, target, body, name="script", **given):
+        """Begins to run `body` behind the prelude."""
+        script = Path(self.home, name + ".lua")
+        script.write_text(PRELUDE % (json.dumps({"target": target, **given}), body))
+        return subprocess.Popen([ROOT / ".build/debug/tureen", "run", "--home", self.home / "home", "--quiet", script],
+                                stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+
     def run_script(self, target, body, **given):
         """Runs `body` behind the prelude: what it reported, by kind, and the soup's rows by id."""
-        script = Path(self.home, "script.lua")
-        script.write_text(PRELUDE % (json.dumps({"target": target, **given}), body))
-        run = subprocess.run([ROOT / ".build/debug/tureen", "run", "--home", self.home / "home", "--quiet", script],
-                             capture_output=True, text=True, timeout=180)
-        self.assertEqual(run.returncode, 0, run.stdout + run.stderr)
+        return self.told(self.start_script(target, body, **given))
+
+    def told(self, run):
+        """Waits for a script that was started: what it reported, by kind, and the soup's rows by id."""
+        output, errors = run.communicate(timeout=180)
+        self.assertEqual(run.returncode, 0, output + errors)
         told, rows = {}, {}
-        for line in run.stdout.splitlines():
+        for line in output.splitlines():
             kind, value = line.split(" ", 1)
             value = json.loads(value)
             if kind != "row":
@@ -266,4 +286,48 @@ class TwoWayTests:
         truth = self.truth()
         self.assertEqual([self.made(record) for record in truth.values() if record["title"] == "heard of late"], [True])
         self.assertEqual((truth[id][member], deleted in truth), (value, False))
+        self.assert_in_step(rows)
+
+    def test_killed_behind_each_request_loses_and_doubles_nothing(self):
+        self.script("down()")
+        (member, value), titles = self.EDIT, [f"new {i}" for i in range(6)]
+        self.script(f"save({', '.join(self.NEW % (i, title) for i, title in enumerate(titles))})"
+                    + self.edits(self.ids[7], self.ids[8], member, value))
+        for step in range(1, 12):
+            # The service carries so many requests out, and the process ends before it hears of the last one.
+            left = [step]
+
+            def kill(method, path):
+                left[0] -= 1
+                if left[0] == 0:
+                    run.kill()
+                    run.wait()
+
+            self.way.passed = kill
+            run = self.start_script(self.target, "up()")
+            run.communicate(timeout=180)
+            self.assertIn(run.returncode, (0, -signal.SIGKILL))
+            self.assert_made_once(titles)
+        self.way.passed = lambda method, path: None
+        told, rows = self.script("up() down()")
+        self.assertEqual((told["up"][0]["status"], told["up"][0]["inDoubt"]), ("DONE", 0))
+        truth = self.truth()
+        self.assertEqual(sorted(record["title"] for record in truth.values() if self.made(record)), titles)
+        self.assertEqual((truth[self.ids[7]][member], self.ids[8] in truth), (value, False))
+        self.assert_in_step(rows)
+
+    def assert_made_once(self, titles):
+        made = sorted(record["title"] for record in self.truth().values() if self.made(record))
+        self.assertEqual(made, sorted(set(made) & set(titles)))
+
+    def test_two_processes_at_once_double_nothing(self):
+        self.script("down()")
+        titles = [f"new {i:02}" for i in range(40)]
+        self.script(f"save({', '.join(self.NEW % (i, title) for i, title in enumerate(titles))})")
+        runs = [self.start_script(self.target, "up() down()", name) for name in ("one", "other")]
+        for run in runs:
+            self.told(run)
+        told, rows = self.script("up() down()")
+        self.assertEqual(told["up"][0]["status"], "DONE")
+        self.assertEqual(sorted(record["title"] for record in self.truth().values() if self.made(record)), titles)
         self.assert_in_step(rows)

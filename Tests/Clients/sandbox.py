@@ -24,7 +24,7 @@ SEED = "Name,ExtId__c\nOne,twice\nTwo,twice\nThree,once\n"
 
 
 class SalesforceHosts(HTTPAdapter):
-    """Takes requests for Salesforce's login hosts, which clients have built in, to the sandbox."""
+    """Takes requests for Salesforce's hosts, which clients have built in, to the sandbox. It still sees which one was meant."""
 
     def __init__(self, netloc):
         self.netloc = netloc
@@ -33,6 +33,7 @@ class SalesforceHosts(HTTPAdapter):
     def send(self, request, **options):
         url = urlsplit(request.url)
         if url.hostname.endswith(".salesforce.com"):
+            request.headers["Host"] = url.netloc
             request.url = urlunsplit(url._replace(netloc=self.netloc))
         return super().send(request, **options)
 
@@ -47,12 +48,13 @@ class Sandbox:
     client_secret = "not so secret"
     signing_id = "python signing"
 
-    def __init__(self, *options, tls=True):
+    def __init__(self, *options, tls=True, clients=()):
         self.folder = tempfile.TemporaryDirectory(prefix="tureen-clients-")
         key = rsa.generate_private_key(public_exponent=65537, key_size=2048)
         form = serialization.PrivateFormat.PKCS8
         self.private_key = key.private_bytes(serialization.Encoding.PEM, form, serialization.NoEncryption()).decode()
         self.process = None
+        self.further_clients = list(clients)
         self._start(key.public_key(), [*(["--tls"] if tls else []), *options])
 
     def _start(self, public_key, options):
@@ -67,6 +69,7 @@ class Sandbox:
                 {"id": self.client_id, "secret": self.client_secret, "runsAs": self.username},
                 {"id": self.signing_id, "approval": "administrator",
                  "certificate": public_key.public_bytes(serialization.Encoding.PEM, public).decode()},
+                *self.further_clients,
             ]}))
         schema, seed = Path(self.folder.name, "schema.json"), Path(self.folder.name, "UpsertTable__c.csv")
         schema.write_text(json.dumps(SCHEMA))

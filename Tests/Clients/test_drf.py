@@ -4,7 +4,7 @@ import unittest
 
 import requests
 
-from rest_service import ServiceCase, TwoWayTests
+from rest_service import ServiceCase, TwoWayTests, recipe
 
 PAGING = {
     "numbered": {"style": "page", "pageParam": "page", "sizeParam": "page_size", "pageSize": 40},
@@ -39,8 +39,11 @@ class DjangoTests(TwoWayTests):
     def setUp(self):
         self.serve("drf_service.py", str(self.folder() / "books.db"))
         self.connect("")
-        self.target, self.session = target(self.style), requests.Session()
+        self.target, self.session = self.definition(), requests.Session()
         self.ids = [self.create(f"book {i}") for i in range(150)]
+
+    def definition(self):
+        return target(self.style)
 
     def url(self, id=None):
         return f"{self.service.url}/numbered/" + (f"{id}/" if id else "")
@@ -92,6 +95,16 @@ class DjangoTests(TwoWayTests):
 
 class NumberedTests(DjangoTests, ServiceCase):
     style = "numbered"
+
+
+class RecipeTests(DjangoTests, ServiceCase):
+    """The definition in scripts/connections, with the field that it proposes for creates."""
+
+    def definition(self):
+        made = recipe("drf")
+        made["up"]["create"] |= {
+            "uniqueField": "key", "lookup": {"url": "/books/", "params": {"key": "{key}"}, "itemsPath": "results", "waitMs": 10}}
+        return made
 
 
 class OffsetTests(DjangoTests, ServiceCase):

@@ -1,30 +1,17 @@
-"""Kinto, unchanged, as the server of a `rest` target: its collections are synced both ways, with its tombstones and tags."""
+"""Kinto, unchanged, as the server of a `rest` target: its collections are synced both ways, with its tombstones and tags, by the
+definition in scripts/connections."""
 
 import unittest
 
 import requests
 
-from rest_service import ServiceCase, TwoWayTests
+from rest_service import ServiceCase, TwoWayTests, recipe
 
 RECORDS = "/v1/buckets/team/collections/notes/records"
-ONE = "/buckets/team/collections/notes/records/{id}"
-FIELDS = {"fields": ["title", "text"]}
-TARGET = {
-    "type": "rest", "connection": "service", "url": "/buckets/team/collections/notes/records",
-    "params": {"_sort": "last_modified"}, "itemsPath": "data", "modificationDateField": "last_modified", "dateFormat": "integer",
-    "deletedPath": "deleted", "paging": {"style": "header", "nextHeader": "Next-Page", "nextOrigin": "connection"},
-    "incremental": {"mode": "param", "params": {"_since": "{since}"}, "firstSince": "0", "overlapMs": 1},
-    "up": {
-        "itemPath": "data", "wrap": "data", "precondition": "ifMatch", "tag": {"path": "last_modified", "template": '"{tag}"'},
-        "read": {"url": ONE},
-        "create": {"method": "PUT", "url": ONE, "newId": "uuid", "headers": {"If-None-Match": "*"}, **FIELDS},
-        "update": {"url": ONE, **FIELDS}, "delete": {"url": ONE, "answer": "none"},
-    },
-}
 
 
 class KintoTests(TwoWayTests, ServiceCase):
-    target = TARGET
+    target = recipe("kinto")
     NEW = '{ id = "local_%s", title = "%s", text = "made here", __local__ = true, __locally_created__ = true }'
     EDIT = ("text", "edited here")
     WRITES = ["PUT", "PATCH", "DELETE"]

@@ -41,7 +41,7 @@ def other_key():
 
 class SignInTests(unittest.TestCase):
     def assert_works(self, sf):
-        self.assertEqual(sf.sf_instance, sandbox.netloc)
+        self.assertIn(sf.sf_instance, (sandbox.netloc, "sandbox.my.salesforce.com"))
         self.assertEqual(sf.query("SELECT COUNT() FROM Contact WHERE Email != null")["totalSize"], CONTACTS)
         self.assertEqual(sf.oauth2("userinfo")["preferred_username"], sandbox.username)
 

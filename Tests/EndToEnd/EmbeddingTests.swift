@@ -1,5 +1,6 @@
 import Foundation
 import Glibc
+import TestSupport
 import Testing
 
 /// Programs with the library inside, compiled against an installed copy and run as their users would.
@@ -73,6 +74,21 @@ struct EmbeddingTests {
         t.mobilesync.getSyncStatus("down", function(sync) print(sync.status) end, print)
         """, to: "script.lua"), environment: org.environment)
     #expect(next.output == "STOPPED\n", "\(next.errors)")
+  }
+
+  /// `"signIn": "program"`.
+  @Test func cProgram_thatSignsInItself_givesSessionsOrSaysWhyNot() async throws {
+    let place = try Workplace()
+    let org = try ScriptedServer(handler: { request in
+      request.header("Authorization") == "Bearer good"
+        ? .json("{}") : .restError(401, "INVALID_SESSION_ID", "Session expired or invalid")
+    })
+    let ended = try await place.run(try await compile("give_session", place), [place.path, org.url])
+    #expect(ended.status == 0, "\(ended.errors)")
+    #expect(ended.output == "done\n" && ended.errors == "")
+    #expect(org.requests.allSatisfy { $0.path == "/services/data/v66.0/limits" })
+    let files = FileManager.default.enumerator(atPath: place.path)?.compactMap { $0 as? String } ?? []
+    #expect(!files.contains { $0.hasSuffix("session.json") })
   }
 
   @Test func luaStates_twoInAProcess_areIndependent() async throws {

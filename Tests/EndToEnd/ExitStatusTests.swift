@@ -6,7 +6,10 @@ import Testing
 @Suite struct ExitStatusTests {
   @Test(arguments: [
     (["run"], "<script>"), (["run", "--colour", "x.lua"], "--colour"), (["sandbox", "--port", "99999"], "--port"),
-    (["walk"], "unknown command 'walk'; known: run, exec, repl, sandbox, store, cache, rest, version"),
+    (
+      ["walk"],
+      "unknown command 'walk'; known: run, exec, repl, sandbox, store, cache, rest, login, orgs, whoami, logout, version"
+    ),
     (["rum", "x.lua"], "unknown command 'rum'; did you mean 'run'?"),
     (["store", "reky"], "unknown command 'reky'; did you mean 'rekey'?"),
   ])

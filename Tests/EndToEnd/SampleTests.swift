@@ -192,6 +192,27 @@ import Testing
     #expect(offline.status == 0 && offline.output == Self.shown, "\(offline)")
   }
 
+  /// Genres, publishers and authors come before books; a second run finds their names taken.
+  @Test func library_withoutAnything_isSeededFirst() async throws {
+    let place = try Workplace(), sandbox = try await Sandbox(place, options: ["--contacts", "1", "--accounts", "1"])
+    let emptied = try await place.run(
+      "/usr/bin/curl",
+      ["-sS", "-d", "{}", "-H", "Authorization: Bearer \(sandbox.controlToken)", sandbox.url + "/__sandbox/reset"])
+    #expect(emptied.output.contains("OK"), "\(emptied)")
+    let key = sandbox.child.printed.split(separator: "\n").first { $0.hasPrefix("  REST API key") }?.split(separator: " ").last
+    let arguments = ["--server", sandbox.url + "/parse", "--app", "library"]
+    let command = ["run", "--quiet", "--home", place.path + "/home", path("library.lua")] + arguments
+    let environment = ["PARSE_REST_KEY": String(key ?? "")]
+    let ended = try await place.run(Built.tureen, command, environment: environment)
+    #expect(ended.status == 0, "\(ended)")
+    #expect(ended.output.hasPrefix("0 genres, 0 publishers, 0 authors\nGenre 'Fantasy' is added\n"), "\(ended)")
+    #expect(
+      ended.output.contains("\nAuthor 'Ada Quill' is added\n") && ended.output.contains("\n  Authors: Ada Quill, Ben Marlow\n"))
+    let again = try await place.run(
+      Built.tureen, command + ["--title", "Another", "--isbn", "9783161484117"], environment: environment)
+    #expect(again.output.hasPrefix("3 genres, 2 publishers, 3 authors\nGenre 'Fantasy' is not added: "), "\(again)")
+  }
+
   @Test func library_bookThatIsNotValid_isNotSaved() async throws {
     let ended = try await run(Workplace(), "library.lua", "--isbn", "12", "--year", "x", "--genre", "None")
     #expect(ended.status == 1, "\(ended)")

@@ -138,6 +138,56 @@ tests.test_a_failed_part_leaves_what_needs_it_waiting = case(function()
   same(parse.count "FailedPart", 2)
 end)
 
+tests.test_dotted_names_change_parts_and_the_rest_stays = case(function()
+  local Note = support.class "DottedNote"
+  local note = assert(Note { stats = { reads = 1, kept = { deep = true } } }:save())
+  note:increment("stats.reads", 4):set("stats.kept.more", "x")
+  same(note:get "stats.reads", 5)
+  assert(note:save())
+  same(note:get "stats", { reads = 5, kept = { deep = true, more = "x" } })
+  same(assert(parse.fetch("DottedNote", note.objectId)):get "stats", { reads = 5, kept = { deep = true, more = "x" } })
+  assert(note:unset("stats.kept"):save())
+  same(assert(note:fetch()):get "stats", { reads = 5 })
+  -- Of a new object the column goes whole.
+  local other = Note {}:set("stats.reads", 2):increment "stats.reads"
+  assert(other:save())
+  same(assert(parse.fetch("DottedNote", other.objectId)):get "stats", { reads = 3 })
+  same(parse.count("DottedNote", parse.equalTo("stats.reads", 5)), 1)
+end)
+
+tests.test_operations_on_one_field_all_count = case(function()
+  local Note = support.class "JoinedNote"
+  local note = assert(Note { n = 10, tags = { "a", "b" } }:save())
+  assert(note:unset("n"):increment("n", 2):remove("tags", "a"):add("tags", "c"):save())
+  local now = assert(parse.fetch("JoinedNote", note.objectId))
+  same(now:get "n" .. table.concat(now:get "tags"), "2bc")
+  -- What is not known here cannot be sent as a whole.
+  local blind = Note {}
+  blind.objectId = note.objectId
+  blind:remove("tags", "b")
+  harness.raises("add: 'tags' was changed by Remove before, which one request cannot do as well, and its value is not known "
+    .. "here: fetch the object first, or save it between the two", blind.add, blind, "tags", "d")
+  harness.raises("increment: argument 2 'amount' must be a finite number, got -nan", note.increment, note, "n", 0 / 0)
+end)
+
+tests.test_files_go_before_the_objects_that_hold_them = case(function()
+  local Note = support.class "FileNote"
+  local cover, page = parse.file("a.txt", "hello \0 bytes"), parse.file("b.bin", "x", "image/png")
+  local note = assert(Note { cover = cover, pages = { page } }:save())
+  same(note:get "cover".name:match "_a%.txt$", "_a.txt")
+  same(note:get "cover".base64, nil)
+  same(type(note:get("pages")[1].url), "string")
+  -- A refused object keeps what is on the server already.
+  assert(Note { n = 1 }:save())
+  local bad = Note { n = "text", cover = parse.file("c.txt", "x") }
+  same(fails("notSaved", bad:save()).parseCode, 111)
+  same(type(bad:get "cover".url), "string")
+  assert(bad:set("n", 2):save())
+  same(fails("notSaved", Note { cover = parse.file("a.html", "x") }:save()).parseCode, 130)
+  harness.raises("file: argument 2 'content' must be a string that is not empty, got string", parse.file, "a.txt", "")
+  same(fails("notSaved", Note { cover = parse.file("-a.txt", "x") }:save()).message:match "^file name", "file name")
+end)
+
 tests.test_destroy_of_what_is_gone_is_no_error = case(function()
   local note = assert(support.class "GoneNote" { title = "a" }:save())
   same(note:destroy(), "OK")
@@ -160,6 +210,14 @@ tests.test_misuse_names_the_argument = case(function()
   harness.raises("class: 'settings' of MisuseNote has the unknown key 'soop'; known: cacheMode, clientKeyField, connection, "
     .. "relations, soup, storeConfig, validate", parse.class, "MisuseNote", { soop = "x" })
   harness.raises("set: 'objectId' belongs to the server", Note().set, Note(), "objectId", "x")
+  for _, name in ipairs { "", ".", "a.", ".a", "a..b" } do
+    harness.raises(("set: '%s' names neither a column nor a part of one, such as stats.reads"):format(name), Note().set, Note(),
+      name, 1)
+  end
+  local nan = "set: argument 2 'value' must not be or hold NaN, which JSON has no form for"
+  harness.raises(nan, Note().set, Note(), "n", { 0 / 0 })
+  harness.raises("class: argument 1 'name' must not be empty", parse.class, "")
+  harness.raises("geoPoint: argument 2 'longitude' must be a finite number, got inf", parse.geoPoint, 1, math.huge)
   harness.raises("save: cacheMode cache-only needs 'soup' in the settings of class MisuseNote", Note().save, Note(),
     { cacheMode = "cache-only" })
   harness.raises("Can't save with cacheMode cache-first", Note().save, Note(), { cacheMode = "cache-first" })

@@ -95,6 +95,72 @@ tests.test_cache_first_asks_the_server_for_what_is_not_here = case(function()
   same(#assert(Book:query():find()), 1)
 end)
 
+tests.test_cache_first_finds_all_and_counts_at_the_server_when_nothing_is_here = case(function()
+  local Book = classes "All"
+  local list = {}
+  for n = 1, 130 do list[n] = Book { title = "t" .. n } end
+  assert(parse.saveAll(list, { cacheMode = "server-only" }))
+  same(Book:query():count { cacheMode = "cache-first" }, 130)
+  same(#assert(Book:query():findAll { cacheMode = "cache-first" }), 130)
+  same(#assert(Book:query():findAll()), 130)
+  same(Book:query():count(), 130)
+end)
+
+tests.test_columns_that_were_not_asked_for_stay = case(function()
+  local Book, _, Author = classes "Part"
+  local book = assert(Book { title = "a", n = 1 }:save { cacheMode = "server-first" })
+  local online = { cacheMode = "server-only" }
+  assert(parse.fetch("PartBook", book.objectId, online):set("title", "b"):save(online))
+  assert(parse.fetch("PartBook", book.objectId, { cacheMode = "server-first", keys = "title" }))
+  same(entries("Part_books")[1].title .. entries("Part_books")[1].n, "b1")
+  assert(Book:query():select("title"):find { cacheMode = "server-first" })
+  same(entries("Part_books")[1].n, 1)
+  -- Nor are marks of relations kept.
+  local ann = assert(Author { name = "Ann" }:save(online))
+  local other = Book { title = "c" }
+  other:relation("authors"):add(ann)
+  assert(other:save(online))
+  assert(Book:query():find { cacheMode = "server-first" })
+  same(#entries "Part_books", 2)
+  for _, entry in ipairs(entries "Part_books") do same(entry.authors, nil) end
+  -- A field that was unset goes.
+  assert(other:set("n", 5):save { cacheMode = "server-first" })
+  assert(other:unset("n"):save { cacheMode = "server-first" })
+  for _, entry in ipairs(entries "Part_books") do same(entry.n, entry.title == "b" and 1 or nil) end
+end)
+
+tests.test_relations_may_be_lists_of_ids = case(function()
+  local Author = support.class("IdsAuthor", { soup = "ids_authors", cacheMode = "cache-only" })
+  local Book = support.class("IdsBook", {
+    soup = "ids_books", cacheMode = "cache-only",
+    relations = { authors = { className = "IdsAuthor", idsField = "authorIds" } },
+  })
+  local ann = assert(Author { name = "Ann" }:save { cacheMode = "server-first" })
+  local bo = assert(Author { name = "Bo" }:save { cacheMode = "server-first" })
+  local book = Book { title = "a" }
+  book:relation("authors"):add(ann, bo)
+  assert(book:save())
+  same(support.list(assert(book:relation("authors"):query():order("name"):find()), "name"), "Ann Bo")
+  same(#assert(Book:query(parse.equalTo("authors", bo)):find()), 1)
+  up(Book, { "title" }, {
+    relations = { { field = "authors", className = "IdsAuthor", store = "ids", idsField = "authorIds" } },
+  })
+  local there = assert(Book:query():first { cacheMode = "server-only" })
+  same(support.list(assert(there:relation("authors"):query():order("name"):find { cacheMode = "server-only" }), "name"), "Ann Bo")
+  there:relation("authors"):remove(ann)
+  assert(there:save { cacheMode = "server-first" })
+  same(entries("ids_books")[1].authorIds, { bo.objectId })
+end)
+
+tests.test_files_wait_in_the_soup_for_the_next_sync = case(function()
+  local Book = support.class("FileBook", { soup = "file_books", cacheMode = "cache-only" })
+  assert(Book { title = "a", cover = parse.file("a.txt", "hello") }:save())
+  same(entries("file_books")[1].cover.base64, "aGVsbG8=")
+  up(Book, { "title", "cover" })
+  same(type(entries("file_books")[1].cover.url), "string")
+  same(assert(Book:query():first { cacheMode = "server-only" }):get("cover").name, entries("file_books")[1].cover.name)
+end)
+
 tests.test_hooks_hold_offline_as_well = case(function()
   local Book = classes "HookOff"
   parse.class("HookOffBook", { validate = function(book) if not book:get "title" then return { title = "give one" } end end })
@@ -103,7 +169,11 @@ tests.test_hooks_hold_offline_as_well = case(function()
 end)
 
 tests.test_a_class_without_a_soup_cannot_be_kept_offline = case(function()
-  local Book = classes "NoSoup"
+  local Book, ISBN = classes "NoSoup"
+  -- And nothing of what hangs on it is stored.
+  local isbn, other = ISBN { value = "978" }, parse.class "NoSoupOther" { n = 1 }
+  support.fails("invalidRequest", Book { isbn = isbn, other = other }:save(OFFLINE))
+  same(#entries "NoSoup_isbns", 0)
   local err = support.fails("invalidRequest", Book { other = parse.class "NoSoupOther" { n = 1 } }:save(OFFLINE))
   same(err.message, "class NoSoupOther has no soup: name it in 'soup' of the class to save its objects offline")
 end)

@@ -54,6 +54,7 @@ local good_by_name = {
   config = { type = "soql", query = "SELECT Id FROM Contact" }, request = { path = "/x" },
   settings = { sobjectType = "Contact", records = tureen.array() }, ms = 1, cache = force.StoreCache("cache"),
   cacheForOriginals = force.StoreCache("originals"),
+  southwest = { __type = "GeoPoint", latitude = 1, longitude = 2 },
 }
 local function good(module, parameter, is_first_of_store)
   if module.module == "promiser" then return ({ object = { f = print }, method = "f", name = "x" })[parameter.name] end

@@ -88,6 +88,34 @@ import Testing
     #expect(state.run(text: Self.prelude + "tureen.main(function() return 0 end)") == .done)
   }
 
+  @Test(arguments: [
+    ("error { domain = 'network', code = 'notAuthenticated', reason = 'denied' }", "network", "notAuthenticated", "denied"),
+    ("smartstore.soupExists('fail')", "store", "noSuchSoup", ""),
+    ("assert(tureen.await(smartstore.soupExists, 'x'))", "bridge", "invalidArguments", ""),
+    ("tureen.async(function() assert(tureen.await(smartstore.soupExists, 'fail')) end)", "store", "noSuchSoup", ""),
+    ("tureen.main(function() return tureen.await(smartstore.soupExists, 'fail') end)", "store", "noSuchSoup", ""),
+    ("tureen.main(function() smartstore.soupExists(7) end)", "bridge", "invalidArguments", ""),
+  ])
+  func failure_ofAnErrorThatNothingCaught_saysItsKind(script: String, domain: String, code: String, reason: String) throws {
+    let state = try ScriptState(host: FakeHost())
+    let outcome = state.run(text: Self.prelude + script)
+    #expect(outcome != .done)
+    let failure = try #require(state.failure, "\(outcome)")
+    #expect([failure.domain, failure.code, failure.reason] == [domain, code, reason], "\(outcome)")
+    #expect(state.run(text: "return 1") == .done && state.failure == nil)
+  }
+
+  @Test(arguments: [
+    "error 'text'", "error { domain = 'a/b', code = 'c' }", "error(setmetatable({}, { __index = function() error 'x' end }))",
+    "tureen.main(function() return 1 end)",
+    "tureen.onerror = function() end tureen.main(function() error { domain = 'network', code = 'notAuthenticated' } end)",
+  ])
+  func failure_ofOtherErrors_isNotThere(script: String) throws {
+    let state = try ScriptState(host: FakeHost())
+    #expect(state.run(text: Self.prelude + script) != .done)
+    #expect(state.failure == nil)
+  }
+
   @Test func main_misuse_raises() throws {
     let text = message(try run("tureen.main('x')"))
     #expect(text.contains("main: argument 1 'main' must be a function, got string"))

@@ -142,6 +142,10 @@ final class FakeHost: BridgeHost, @unchecked Sendable {
     throw Self.missing("accounts")
   }
 
+  func accounts(_ action: AccountsAction, _ call: ActionCall, onUpdate: @escaping @Sendable (CallUpdate) -> Void) throws {
+    throw Self.missing("accounts")
+  }
+
   func asset(_ action: AssetAction, _ call: ActionCall) throws -> [UInt8] { throw Self.missing("assets") }
   func parse(_ action: ParseAction, _ call: ActionCall, onUpdate: @escaping @Sendable (CallUpdate) -> Void) throws {
     throw Self.missing("Parse servers")

@@ -60,6 +60,31 @@ import Testing
     #expect(log.all == ["a", "all", "b", "all again"])
   }
 
+  @Test func submitBeside_whileAJobRunsAlone_isRunInOrder() {
+    let lanes = Lanes(threadLimit: 2)
+    let log = Log(), inside = DispatchSemaphore(value: 0), gate = DispatchSemaphore(value: 0)
+    lanes.submit(nil) {
+      inside.signal()
+      gate.wait()
+      log.add("alone")
+    }
+    inside.wait()
+    lanes.submit(store("a")) { log.add("a") }
+    for i in 0..<100 { lanes.submitBeside { log.add("\(i)") } }
+    lanes.submitBeside { gate.signal() }
+    lanes.close()
+    #expect(log.all == (0..<100).map(String.init) + ["alone", "a"])
+  }
+
+  @Test func submitBeside_afterClose_isDropped() {
+    let lanes = Lanes(threadLimit: 2), log = Log()
+    lanes.submitBeside { log.add("in time") }
+    lanes.close()
+    lanes.submitBeside { log.add("late") }
+    lanes.close()
+    #expect(log.all == ["in time"])
+  }
+
   @Test func submit_moreStoresThanThreads_allRun() {
     let lanes = Lanes(threadLimit: 2)
     let log = Log()

@@ -27,6 +27,32 @@ final class RecordedTraces: RestObserver {
   func requestFinished(_ trace: RestTrace) { traces.withLock { $0.append(trace) } }
 }
 
+/// Notes what a client tells of its session.
+final class RecordedSessions: Sendable {
+  private let told = Mutex<[SessionChange]>([])
+
+  /// In words: what happened, and the token or the reason.
+  var changes: [String] {
+    told.withLock { $0 }.map { change in
+      switch change {
+      case .signedIn(let session): "signedIn \(session.accessToken)"
+      case .renewed(let session): "renewed \(session.accessToken)"
+      case .lost(_, let error): "lost \(error.reason ?? error.code.rawValue)"
+      }
+    }
+  }
+
+  var sessions: [Session] {
+    told.withLock { $0 }.map { change in
+      switch change {
+      case .signedIn(let session), .renewed(let session), .lost(let session, _): session
+      }
+    }
+  }
+
+  @Sendable func note(_ change: SessionChange) { told.withLock { $0.append(change) } }
+}
+
 func session(_ server: ScriptedServer, token: String = "token-1", refresh: String? = "refresh-1") -> Session {
   Session(
     accessToken: token, refreshToken: refresh, instanceURL: server.url, userId: "005U", orgId: "00DO",
@@ -48,15 +74,15 @@ let expired = ScriptedAnswer.restError(401, "INVALID_SESSION_ID", "Session expir
 
 /// Runs `body` with a client of the server's org, and shuts the client down whatever happens.
 func withClient<R>(
-  _ server: ScriptedServer, session given: Session? = nil, credentials: Credentials? = nil,
+  _ server: ScriptedServer, session given: Session? = nil, store: (any SessionStore)? = nil, credentials: Credentials? = nil,
   configuration: TransportConfiguration = TransportConfiguration(), policy: RetryPolicy = .never,
   waits: RecordedWaits = RecordedWaits(), observer: (any RestObserver)? = nil,
   logger: Logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() },
-  onSessionChange: @escaping @Sendable (Session) async -> Void = { _ in },
+  onSessionChange: @escaping @Sendable (SessionChange) async -> Void = { _ in },
   _ body: (SalesforceClient) async throws -> R
 ) async throws -> R {
   let client = SalesforceClient(
-    session: given ?? (credentials == nil ? session(server) : nil), credentials: credentials,
+    session: given ?? (credentials == nil && store == nil ? session(server) : nil), store: store, credentials: credentials,
     transport: HTTPTransport(configuration), policy: policy, environment: waits.environment(), observer: observer,
     logger: logger, onSessionChange: onSessionChange)
   do {

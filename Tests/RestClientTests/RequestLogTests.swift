@@ -32,6 +32,17 @@ import Testing
     #expect(debug.contains { $0.hasPrefix("  > User-Agent: tureen/test") } && debug.contains("  < {\"a\":1}"))
   }
 
+  @Test func debug_answerThatRepeatsTheForm_masksItsSecrets() {
+    let headers = [(name: "Content-Type", value: "application/x-www-form-urlencoded")]
+    var record = ExchangeRecord(
+      "org", .POST, url: "https://a.example.com/token", headers: headers,
+      body: Array("client_id=app&client_secret=canary%2Bsecret-0000".utf8))
+    let echo = "you sent app with canary+secret-0000 or canary%2Bsecret-0000"
+    record.end(with: RestResponse(status: 400, headers: [("X-Echo", echo)], body: ResponseBody(Array(#"{"m":"\#(echo)"}"#.utf8))))
+    let text = record.text(level: .debug, isStored: false, now: 0)
+    #expect(text.contains("you sent app with") && text.contains("client_id=app") && !text.contains("canary"), "\(text)")
+  }
+
   private func status(_ line: String) -> String {
     let words = line.split(separator: " ")
     return words.count > 6 ? String(words[6]) : line

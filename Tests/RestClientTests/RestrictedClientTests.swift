@@ -47,6 +47,17 @@ import Testing
     #expect(!"\(error) \(error.body ?? "") \(error.errors) \(error.headers)".contains("0123456789"))
   }
 
+  /// A script may have the token itself, from the session; errors are shown to others as well.
+  @Test func send_errorThatEchoesTheTokenOfAnyClient_showsNone() async throws {
+    let server = try ScriptedServer(handler: { request in
+      .json(#"[{"errorCode":"E","message":"you sent \#(request.header("Authorization") ?? "")"}]"#, status: 400)
+    })
+    let error = try await withClient(server, session: session(server, token: "token+0123456789")) { client in
+      try await failure { try await client.send(RestRequest(.GET, "/echo")) }
+    }
+    #expect(error.message == "you sent Bearer [token]" && !"\(error) \(error.body ?? "")".contains("0123456789"))
+  }
+
   @Test func send_toAnotherHost_isRefusedWithASessionAndWithout() async throws {
     let server = try ScriptedServer(handler: { _ in .json("{}") }), other = try ScriptedServer(handler: { _ in .json("{}") })
     for requiresAuthentication in [true, false] {

@@ -46,18 +46,34 @@ import Testing
     let credentials = Credentials.password(
       loginURL: server.url, clientId: "a", clientSecret: "b", username: "c", password: "d")
     try await withClient(server, credentials: credentials, policy: .standard) { client in
-      for _ in 0..<3 {
+      for n in 0..<3 {
         let error = try await failure { try await client.send(get) }
         #expect(error.code == .notAuthenticated)
         #expect(
           error.message == "\(server.url) refused the sign-in of c: authentication failure; check the user name and the "
             + "password, with the security token behind it where the org asks for one; a locked user, multi-factor sign-in and a "
-            + "password flow that is switched off are refused with the same words")
-        #expect(error.reason == "wrongCredentials")
-        #expect(error.body == body && error.serverCode == "invalid_grant")
+            + "password flow that is switched off are refused with the same words"
+            + (n == 0 ? "" : "; it is asked again when the credentials change, or by oauth.authenticate and `tureen login`"))
+        #expect(error.reason == "wrongCredentials" && error.outcome == (n == 0 ? .answered : .notSent))
+        #expect(n > 0 || error.body == body && error.serverCode == "invalid_grant")
       }
     }
     #expect(server.requests.count == 1)
+  }
+
+  @Test func signIn_refusalThatRepeatsWhatWasSent_showsNoSecret() async throws {
+    for status in [400, 503] {
+      let server = try ScriptedServer(handler: { request in
+        .json(#"{"error":"invalid_client","error_description":"you sent \#(request.text)"}"#, status: status)
+      })
+      let credentials = Credentials.password(
+        loginURL: server.url, clientId: "a", clientSecret: "canary secret", username: "c", password: "canary+password")
+      let error = try await withClient(server, credentials: credentials) { client in
+        try await failure { try await client.send(get) }
+      }
+      #expect(
+        error.message.contains("you sent") && !"\(error) \(error.body ?? "") \(error.errors)".contains("canary"), "\(error)")
+    }
   }
 
   @Test func signIn_answerWithoutToken_isInvalidBodyWithoutTheBody() async throws {
@@ -81,18 +97,18 @@ import Testing
   @Test func send_expiredSession_refreshesAndReplaysOnce() async throws {
     let server = try ScriptedServer(expired)
     server.enqueue(tokenAnswer(server, token: "token-2"), .json(#"{"id":"1"}"#, status: 201))
-    let stored = Mutex<[Session]>([])
+    let stored = RecordedSessions()
     let post = RestRequest(.POST, "/services/data/v66.0/sobjects/Account", body: Array(#"{"Name":"x"}"#.utf8))
     let response = try await withClient(
       server, session: session(server), credentials: refreshCredentials(server),
-      onSessionChange: { session in stored.withLock { $0.append(session) } }
+      onSessionChange: stored.note
     ) { try await $0.send(post) }
     #expect(response.status == 201)
     #expect(server.requests.map(\.path) == [post.path, "/services/oauth2/token", post.path])
     #expect(server.requests.map { $0.header("Authorization") } == ["Bearer token-1", nil, "Bearer token-2"])
     #expect(server.requests.last?.text == #"{"Name":"x"}"#)
-    #expect(stored.withLock { $0.map(\.accessToken) } == ["token-2"])
-    #expect(stored.withLock { $0.map(\.refreshToken) } == ["refresh-1"])
+    #expect(stored.changes == ["renewed token-2"])
+    #expect(stored.sessions.map(\.refreshToken) == ["refresh-1"])
   }
 
   @Test func send_rotatedRefreshToken_isUsedNextTime() async throws {
@@ -154,13 +170,17 @@ import Testing
       #expect(first.code == .notAuthenticated && first.body == body)
       #expect(first.message.contains(": expired access/refresh token; the refresh token is no longer good: sign in anew"))
       let second = try await failure { try await client.send(get) }
-      #expect(second == first)
+      #expect(second.code == .notAuthenticated && second.reason == "sessionEnded" && second.outcome == .notSent)
+      #expect(
+        second.message == first.message
+          + "; it is asked again when the credentials change, or by oauth.authenticate and `tureen login`")
     }
     #expect(server.requests.count == 2)
   }
 
   @Test func send_refreshUnavailable_failsForNowOnly() async throws {
-    let server = try ScriptedServer(expired, .restError(503, "X", "down"), expired)
+    // The next request does not show the refused token again.
+    let server = try ScriptedServer(expired, .restError(503, "X", "down"))
     server.enqueue(tokenAnswer(server, token: "token-2"), .json("{}"))
     try await withClient(server, session: session(server), credentials: refreshCredentials(server)) { client in
       let error = try await failure { try await client.send(get) }
@@ -242,14 +262,18 @@ import Testing
 
   @Test(arguments: [("refresh-1", "token=refresh-1"), (nil, "token=token-1")])
   func signOut_signedIn_revokesTheStrongestTokenAfterForgetting(refresh: String?, form: String) async throws {
-    let server = try ScriptedServer(.status(200))
-    let forgotten = Mutex<[Int]>([])
-    try await withClient(server, session: session(server, refresh: refresh)) { client in
-      #expect(await client.signOut { forgotten.withLock { $0.append(server.requests.count) } })
+    let store = MemorySessionStore(), keptThen = Mutex<[KeptSession?]>([])
+    let server = try ScriptedServer { _ in
+      keptThen.withLock { $0.append(store.load()) }
+      return .status(200)
+    }
+    store.save(KeptSession(session: session(server, refresh: refresh)))
+    try await withClient(server, store: store) { client in
+      #expect(await client.signOut())
       #expect(await client.knownSession() == nil)
       #expect(await client.signOut())
     }
-    #expect(forgotten.withLock { $0 } == [0])
+    #expect(keptThen.withLock { $0 } == [nil])
     let requests = server.requests
     #expect(requests.map(\.target) == ["/services/oauth2/revoke"])
     #expect(requests.first?.text == form && requests.first?.header("Authorization") == nil)

@@ -95,6 +95,52 @@ import Testing
     #expect(tokenRequests(server).count == 2)
   }
 
+  /// Some servers send no body. What they mean is not told apart, so it is what has to change before they are asked again.
+  @Test(arguments: [
+    (401, "", "wrongCredentials"), (403, "", "wrongCredentials"), (400, #"{"error":"invalid_client"}"#, "wrongCredentials"),
+    (400, #"{"error":"unauthorized_client"}"#, "wrongCredentials"), (403, "<html>no</html>", "wrongCredentials"),
+    (400, #"{"error":"scope_invalid"}"#, "refused"), (400, "", "refused"), (404, "", "refused"),
+  ])
+  func clientCredentials_eachRefusal_hasItsReasonAndIsAskedOnceWithinTheBackOff(
+    status: Int, body: String, reason: String
+  ) async throws {
+    let server = try ScriptedServer { request in
+      request.path == "/token" ? .text(body, status: status, type: "application/json") : .json("{}")
+    }
+    bed.secrets["S"] = "secret"
+    try await bed.with(server, auth(server)) { connection in
+      for _ in 0..<3 {
+        let error = try await failure { try await connection.get("/a") }
+        #expect(error.code == .notAuthenticated && error.reason == reason && error.message.contains("status \(status)"))
+      }
+      #expect(tokenRequests(server).count == 1)
+      bed.clock.advance(61)
+      _ = try? await connection.get("/a")
+    }
+    #expect(tokenRequests(server).count == (reason == "refused" ? 2 : 1))
+  }
+
+  @Test func clientCredentials_refusalThatRepeatsTheSecret_neitherKeepsNorShowsIt() async throws {
+    let folder = try TemporaryFolder()
+    var bed = bed
+    bed.home = folder.path
+    let server = try ScriptedServer { request in
+      guard request.path == "/token" else { return .json("{}") }
+      return .json(
+        #"{"error":"invalid_client","error_description":"\#(request.header("Authorization") ?? "") \#(request.text)"}"#,
+        status: 400)
+    }
+    bed.secrets["S"] = "CANARY+secret"
+    for way in ["basic", "body"] {
+      try await bed.with(server, auth(server, ["clientAuth": .string(way)])) { connection in
+        let error = try await failure { try await connection.get("/a") }
+        #expect(error.message.contains("[token]"), "\(error)")
+        let kept = String(decoding: FileSystem.read(folder.path + "/connections/api/session.json") ?? [], as: UTF8.self)
+        for secret in ["CANARY", Base64.text("app:CANARY+secret".utf8)] { #expect(!"\(error) \(kept)".contains(secret)) }
+      }
+    }
+  }
+
   @Test func clientCredentials_otherRefusal_backsOff() async throws {
     let server = try ScriptedServer { request in
       request.path == "/token" ? .json(#"{"error":"invalid_scope"}"#, status: 400) : .json("{}")

@@ -145,6 +145,25 @@ import Testing
     if location.hasPrefix("http") { #expect(error.message.contains(WebAddress(location)?.host ?? "?")) }
   }
 
+  @Test(
+    arguments: [
+      ("https://login.salesforce.com", "https://acme.my.salesforce.com", nil, true),
+      ("https://login.acme.com", "https://data.acme.com:8443", "https://data.acme.com:8443", true),
+      ("https://login.acme.com", "http://data.acme.com", "http://data.acme.com", false),
+      ("https://login.acme.com", "https://data.acme.com", "https://data.acme.com:8443", false),
+      ("https://login.salesforce.com", "https://acme.my.salesforce.com:8443", nil, false),
+      ("https://login.salesforce.com", "https://acme.my.salesforce.com.evil.example", nil, false),
+      ("https://login.salesforce.com", "http://acme.my.salesforce.com", nil, false),
+      ("https://acme.my.salesforce.mil", "https://acme.my.salesforce.com", nil, false),
+      ("https://127.0.0.1:1", "http://127.0.0.1:2", nil, false), ("http://127.0.0.1:1", "https://localhost:2", nil, true),
+    ] as [(String, String, String?, Bool)])
+  func redirect_fromAndTo_isFollowedToTheInstanceOrWithinSalesforce(
+    from: String, to: String, instance: String?, isFollowed: Bool
+  ) throws {
+    let (from, to) = (try #require(WebAddress(from)), try #require(WebAddress(to)))
+    #expect(TokenExchange.mayFollow(from, to, instance) == isFollowed)
+  }
+
   @Test func redirect_twice_isWrongHost() async throws {
     let server = try ScriptedServer()
     for _ in 0..<2 { server.enqueue(.status(307, headers: [("Location", "/services/oauth2/token")])) }

@@ -82,6 +82,7 @@ private let grace = [("username", "Grace@example.org"), ("password", "h0pper")]
       var browser = Browser(client)
       _ = try await browser.open(request)
       #expect(redirected(try await browser.submit(grace)).fields["code"] != nil)
+      browser = Browser(client)
       _ = try await browser.open(request)
       let other = try await browser.submit([("username", server.username), ("password", server.password)])
       #expect(redirected(other).fields["error_description"] == "user is not admin approved to access this app")
@@ -190,7 +191,7 @@ private let grace = [("username", "Grace@example.org"), ("password", "h0pper")]
       #expect(try await client.form("/services/oauth2/authorize", stolen).status == 400)
       let body = stolen.map { "\($0.0)=\(WireClient.encoded($0.1))" }.joined(separator: "&")
       let mixed = try await client.send(
-        "POST", "/services/oauth2/authorize", headers: [("Cookie", attacker.cookie ?? "")], body: Array(body.utf8))
+        "POST", "/services/oauth2/authorize", headers: [("Cookie", attacker.cookie)], body: Array(body.utf8))
       #expect(mixed.status == 400)
       // Its own browser may still go on, from the right place, and no page works twice.
       let page = victim

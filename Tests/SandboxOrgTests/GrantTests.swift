@@ -191,6 +191,9 @@ private let tokenURL = "/services/oauth2/token"
       let who = try await WireClient(port: server.port, token: answer.json["access_token"]?.stringValue)
         .send("GET", "/services/oauth2/userinfo")
       #expect(who.json["preferred_username"] == "grace@example.org")
+      // A login host that all orgs share sends on to the org's own.
+      let password = form.replacing("client_credentials", with: "password") + "&username=grace%40example.org&password=h0pperTOKEN"
+      #expect(try await send("login.salesforce.com", password).json["instance_url"] == .string(server.url))
       for host in ["login.salesforce.com", "test.salesforce.com:443"] {
         #expect(try await send(host, form).json["error_description"] == "request not supported on this domain")
       }

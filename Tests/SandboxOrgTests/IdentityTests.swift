@@ -53,6 +53,25 @@ import Testing
     }
   }
 
+  @Test(arguments: [("web", 403), ("id web", 200), ("api", 200), ("openid", 200)])
+  func identity_withoutAFittingScope_isForbidden(scope: String, status: Int) async throws {
+    try await withSignIn(change: { $0.clients[1].scopes = scope.split(separator: " ").map(String.init) + ["refresh_token"] }) {
+      server, client in
+      let answer = try await client.form(
+        "/services/oauth2/token",
+        [
+          ("grant_type", "password"), ("client_id", "web"), ("client_secret", "web secret"), ("username", "grace@example.org"),
+          ("password", "h0pperTOKEN"),
+        ])
+      #expect(answer.json["scope"] == .string(scope))
+      let signedIn = WireClient(port: server.port, token: answer.json["access_token"]?.stringValue)
+      for path in [String((answer.json["id"]?.stringValue ?? "").dropFirst(server.url.count)), "/services/oauth2/userinfo"] {
+        let who = try await signedIn.send("GET", path)
+        #expect(who.status == status && (status == 200 || who.text == "Bad_OAuth_Token"))
+      }
+    }
+  }
+
   @Test func idToken_isSignedWithThePublishedKey() async throws {
     try await withSignIn { server, client in
       let options = try await client.send("GET", "/.well-known/auth-configuration").json

@@ -3,8 +3,10 @@ import JSON
 import SandboxOrg
 
 /// An org with users and clients of every kind, and a browser to sign in with.
+/// - Parameter change: What else the org has.
 func withSignIn(
-  clock: ManualSandboxClock = ManualSandboxClock(), _ body: (SandboxServer, WireClient) async throws -> Void
+  clock: ManualSandboxClock = ManualSandboxClock(), change: (inout SandboxSignInData) -> Void = { _ in },
+  _ body: (SandboxServer, WireClient) async throws -> Void
 ) async throws {
   var grace = SandboxUser(username: "grace@example.org", password: "h0pper")
   grace.securityToken = "TOKEN"
@@ -33,6 +35,7 @@ func withSignIn(
   configuration.clock = clock
   configuration.signIn.users = [grace, gone]
   configuration.signIn.clients = [phone, web, admin, strict, asking]
+  change(&configuration.signIn)
   let server = try await SandboxServer.start(configuration)
   let outcome: Result<Void, any Error>
   do { outcome = .success(try await body(server, WireClient(port: server.port))) } catch { outcome = .failure(error) }
@@ -40,16 +43,21 @@ func withSignIn(
   try outcome.get()
 }
 
-/// What a browser does with the sign-in pages: keeps its cookie, fills in forms.
+/// What a browser does with the sign-in pages: keeps its cookies, fills in forms.
 struct Browser {
   let client: WireClient
-  private(set) var cookie: String?
+  /// The path of a site.
+  let base: String
+  private(set) var cookies: [String: String] = [:]
   private(set) var page: WireClient.Answer?
 
-  init(_ client: WireClient) { self.client = client }
+  init(_ client: WireClient, at base: String = "") {
+    self.client = client
+    self.base = base
+  }
 
   mutating func open(_ fields: [(String, String)]) async throws -> WireClient.Answer {
-    try await take(client.send("GET", "/services/oauth2/authorize?" + Self.encoded(fields), headers: cookieHeader))
+    try await take(client.send("GET", base + "/services/oauth2/authorize?" + Self.encoded(fields), headers: cookieHeader))
   }
 
   /// Sends the form of the page, with its ticket.
@@ -57,7 +65,7 @@ struct Browser {
     let body = Self.encoded([("ticket", ticket)] + fields)
     return try await take(
       client.send(
-        "POST", "/services/oauth2/authorize",
+        "POST", base + "/services/oauth2/authorize",
         headers: cookieHeader + headers + [("Content-Type", "application/x-www-form-urlencoded")], body: Array(body.utf8)))
   }
 
@@ -67,12 +75,17 @@ struct Browser {
   }
 
   private mutating func take(_ answer: WireClient.Answer) -> WireClient.Answer {
-    if let set = answer.headers["set-cookie"] { cookie = String(set.prefix { $0 != ";" }) }
+    if let set = answer.headers["set-cookie"] {
+      let pair = set.prefix { $0 != ";" }.split(separator: "=", maxSplits: 1).map(String.init)
+      cookies[pair[0]] = pair[1]
+    }
     page = answer
     return answer
   }
 
-  private var cookieHeader: [(String, String)] { cookie.map { [("Cookie", $0)] } ?? [] }
+  /// What it sends along.
+  var cookie: String { cookies.sorted { $0.key < $1.key }.map { "\($0.key)=\($0.value)" }.joined(separator: "; ") }
+  private var cookieHeader: [(String, String)] { cookies.isEmpty ? [] : [("Cookie", cookie)] }
 
   private static func encoded(_ fields: [(String, String)]) -> String {
     fields.map { "\($0.0)=\(WireClient.encoded($0.1))" }.joined(separator: "&")
@@ -94,3 +107,41 @@ func redirected(_ answer: WireClient.Answer) -> (target: String, fields: [String
 }
 
 func challenge(_ verifier: String) -> String { Keys.urlText(Keys.sha256(verifier)) }
+
+/// Codes and tokens of a client, through all pages.
+struct SignedIn {
+  let client: WireClient
+  let id: String
+  let redirect: String
+  var base = ""
+  var secret: String?
+
+  func authorize(_ browser: inout Browser, _ extra: [(String, String)] = []) async throws -> WireClient.Answer {
+    try await browser.open(
+      [("response_type", "code"), ("client_id", id), ("redirect_uri", redirect), ("code_challenge", challenge("v"))] + extra)
+  }
+
+  /// - Returns: What the token resource answers to the code.
+  func tokens(_ username: String, _ password: String) async throws -> WireClient.Answer {
+    var browser = Browser(client, at: base)
+    _ = try await authorize(&browser)
+    var answer = try await browser.submit([("username", username), ("password", password)])
+    if answer.status == 200 { answer = try await browser.submit([("decision", "allow")]) }
+    return try await exchange(redirected(answer).fields["code"] ?? "")
+  }
+
+  func exchange(_ code: String) async throws -> WireClient.Answer {
+    try await post([
+      ("grant_type", "authorization_code"), ("code", code), ("redirect_uri", redirect), ("code_verifier", "v"),
+    ])
+  }
+
+  func refresh(_ token: String?) async throws -> WireClient.Answer {
+    try await post([("grant_type", "refresh_token"), ("refresh_token", token ?? "")])
+  }
+
+  private func post(_ fields: [(String, String)]) async throws -> WireClient.Answer {
+    let own = [("client_id", id)] + (secret.map { [("client_secret", $0)] } ?? [])
+    return try await client.form(base + "/services/oauth2/token", own + fields)
+  }
+}

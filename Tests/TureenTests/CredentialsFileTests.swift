@@ -92,7 +92,7 @@ import Testing
   @Test func file_wrong_namesTheKey() throws {
     let cases = [
       (#"{\#(Self.head),"password":"hunter2","passwordFile":"p"}"#, "'passwordFile' stands beside 'password'"),
-      (#"{\#(Self.head),"flow":"device","password":"hunter2"}"#, "'flow': 'device' is not one of sfdxUrl, refreshToken, jwt"),
+      (#"{\#(Self.head),"flow":"device","password":"hunter2"}"#, "'flow': 'device' is not one of sf, token, sfdxUrl"),
       (#"{\#(Self.head)}"#, "needs loginUrl and clientId"), (#"{\#(Self.head),"passwordFile":"gone"}"#, "'passwordFile'"),
       (#"{"loginUrl":"https://acme.lightning.force.com","clientId":"a","clientSecret":"hunter2"}"#, "take https://acme.my.sales"),
       (#"{\#(Self.head),"passwordCommand":""}"#, "'passwordCommand' must be a program"),
@@ -102,6 +102,122 @@ import Testing
       let message = problem(text)
       #expect(message.contains(part) && !message.contains("hunter2"), "\(message)")
     }
+  }
+
+  private static let instance = #""instanceUrl":"https://acme.my.salesforce.com""#
+
+  @Test func accessToken_inPlace_isGivenAndNotKept() throws {
+    let found = try read(#"{\#(Self.instance),"accessToken":"00D!x"}"#)
+    #expect(
+      found.credentials == .accessToken(instanceURL: "https://acme.my.salesforce.com", accessToken: "00D!x")
+        && found.user == "token-user" && !found.keepsSession)
+    // Its name and the instance may be known otherwise.
+    try folder.write(#"{"accessToken":"00D!x","username":"ann@acme.com"}"#, to: "c.json", mode: 0o600)
+    let named = try CredentialsSource.read(folder.path + "/c.json", defaultURL: "https://acme.my.salesforce.com")
+    #expect(named.credentials == found.credentials && named.user == "ann@acme.com")
+  }
+
+  @Test func accessToken_fromFileAndCommand_isReadAgainOnceItIsRefused() async throws {
+    for place in [#""accessTokenFile":"token""#, #""accessTokenCommand":"cat \#(folder.path)/token""#] {
+      try folder.write("first\n", to: "token", mode: 0o600)
+      let found = try read(#"{\#(Self.instance),\#(place)}"#)
+      guard case .external(let source) = found.credentials else {
+        Issue.record("\(found.credentials)")
+        continue
+      }
+      #expect(try await source.session(refused: nil).accessToken == "first")
+      await #expect {
+        _ = try await source.session(refused: "first")
+      } throws: { ($0 as? RestError)?.code == .sessionExpired }
+      try folder.write("second\n", to: "token", mode: 0o600)
+      #expect(try await source.session(refused: "first").accessToken == "second")
+      #expect(!found.keepsSession)
+    }
+  }
+
+  @Test func accessToken_ofTheKeptSession_isKeptThere() throws {
+    let found = try read(#"{\#(Self.instance),"flow":"token"}"#)
+    #expect(found.credentials == .accessToken(instanceURL: "https://acme.my.salesforce.com", accessToken: nil))
+    #expect(found.keepsSession)
+  }
+
+  @Test func browser_withItsKeys_takesTheRefreshTokenOfTheKeptSession() throws {
+    let found = try read(
+      #"{\#(Self.head),"flow":"browser","scopes":"api refresh_token","redirectUri":"http://localhost:1717/OauthRedirect"}"#)
+    #expect(
+      found.credentials
+        == .refreshToken(loginURL: "https://acme.my.salesforce.com", clientId: "3MV", clientSecret: nil, refreshToken: nil))
+    #expect(found.user == "bot@acme.com" && found.keepsSession)
+  }
+
+  /// Without `flow`: the order in which keys decide.
+  @Test func flow_ofKeysThatStandTogether_isTheFirstOfTheOrder() throws {
+    try folder.write(Self.key.pemRepresentation, to: "key.pem", mode: 0o600)
+    let all = [
+      (#""refreshToken":"r""#, Credentials.Grant.refreshToken), (#""privateKeyFile":"key.pem""#, .jwtBearer),
+      (#""password":"p""#, .password), (#""clientSecret":"s""#, .clientCredentials),
+    ]
+    for first in all.indices {
+      let keys = all[first...].map(\.0).joined(separator: ",")
+      #expect(try read("{\(Self.head),\(keys)}").credentials.grant == all[first].1)
+      #expect(try read("{\(Self.head),\(Self.instance),\"accessToken\":\"t\",\(keys)}").credentials.grant == .accessToken)
+      #expect(try read("{\(Self.head),\"sfdxAuthUrl\":\"force://a::r@h.example.com\",\(keys)}").credentials.clientId == "a")
+    }
+    let stated = try read(#"{\#(Self.head),"flow":"clientCredentials",\#(all.map(\.0).joined(separator: ","))}"#)
+    #expect(stated.credentials.grant == .clientCredentials)
+  }
+
+  @Test func flow_ofTwoWholeSignIns_isAnErrorUnlessItIsStated() throws {
+    let token = #""accessTokenVariable":"PATH""#, url = #""sfdxAuthUrl":"force://a::r@h.example.com""#, cli = #""sfOrg":"prod""#
+    for (keys, words) in [
+      ("\(token),\(url)", "'sfdxAuthUrl' stands beside 'accessTokenVariable'"),
+      ("\(url),\(cli)", "'sfdxAuthUrl' stands beside 'sfOrg'"),
+      ("\(cli),\(token)", "'accessTokenVariable' stands beside 'sfOrg'"),
+    ] {
+      #expect(problem("{\(Self.instance),\(keys)}").contains(words))
+    }
+    #expect(try read("{\(Self.instance),\(token),\(url),\"flow\":\"sfdxUrl\"}").credentials.clientId == "a")
+  }
+
+  @Test func flow_thatIsStated_namesWhatItLacks() {
+    for (text, part) in [
+      (#"{"flow":"jwt","loginUrl":"https://a.example.com"}"#, "'flow': 'jwt' needs loginUrl, clientId, username"),
+      (#"{"flow":"sfdxUrl"}"#, "needs sfdxAuthUrl"), (#"{"accessToken":"canary"}"#, "needs instanceUrl"),
+      (#"{"instanceUrl":"http://acme.example.com","accessToken":"canary"}"#, "'instanceUrl': http without encryption"),
+      (#"{\#(Self.instance),"accessToken":""}"#, "'accessToken' must be a string that is not empty"),
+      (#"{"clientSecret":"canary"}"#, "needs loginUrl, clientId and clientSecret"),
+    ] {
+      let message = problem(text)
+      #expect(message.contains(part) && !message.contains("canary"), "\(message)")
+    }
+  }
+
+  @Test func sfdxURL_malformedFile_isToldWithTheCommandAndNoneOfIt() throws {
+    for (text, part) in [
+      ("force://PlatformCLI:canary@acme.my.salesforce.com", "has no client id"),
+      ("{\"a\": \"canary\"}", "it has no 'sfdxAuthUrl'"),
+      ("{canary", "it is not valid JSON"), ("canary", "it is not an SFDX auth URL"),
+      ("force://:canary@acme.my.salesforce.com", "no client id"),
+      (" Access Token    [REDACTED] canary\n Sfdx Auth Url   [REDACTED] canary\n", "is redacted"),
+      (#"{"status":0,"result":{"username":"a","sfdxAuthUrl":"[REDACTED] canary"}}"#, "is redacted"),
+    ] {
+      try folder.write(text, to: "u.json", mode: 0o600)
+      let message = problem(#"{"sfdxAuthUrlFile":"u.json"}"#)
+      #expect(
+        message.contains(part) && message.contains("`sf org auth show-sfdx-auth-url`") && !message.contains("canary"),
+        "\(message)")
+    }
+  }
+
+  @Test func commands_inAHomeThatBootconfigNames_areRefused() throws {
+    var settings = HostSettings()
+    settings.homeIsOfScript = true
+    for part in ["orgs", "orgs/acme"] { #expect(mkdir(folder.path + "/" + part, 0o700) == 0) }
+    try folder.write(
+      #"{\#(Self.head),"passwordCommand":"touch \#(folder.path)/ran"}"#, to: "orgs/acme/credentials.json", mode: 0o600)
+    let choice = OrgChoice(settings: settings, home: folder.path)
+    let error = #expect(throws: HostError.self) { try choice.org("acme") }
+    #expect(error?.message.contains("names a program") == true && access(folder.path + "/ran", F_OK) != 0)
   }
 
   @Test func commands_inAFileThatBootconfigNames_areRefused() throws {
@@ -114,6 +230,7 @@ import Testing
     #expect(SignInKeys.variable("loginUrl") == "TUREEN_LOGIN_URL")
     #expect(SignInKeys.variable("clientSecretCommand") == "TUREEN_CLIENT_SECRET_COMMAND")
     #expect(SignInKeys.variable("sfdxAuthUrlFile") == "TUREEN_SFDX_AUTH_URL_FILE")
+    #expect(SignInKeys.variable("instanceUrl") == "TUREEN_INSTANCE_URL" && SignInKeys.variable("sfOrg") == "TUREEN_SF_ORG")
   }
 
   @Test func jwt_atTheSandboxOrg_opensTheData() async throws {

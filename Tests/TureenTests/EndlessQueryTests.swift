@@ -48,6 +48,9 @@ import Tureen
     func account(_ action: AccountAction, _ call: ActionCall, onUpdate: @escaping @Sendable (CallUpdate) -> Void) throws {
       try host.account(action, call, onUpdate: onUpdate)
     }
+    func accounts(_ action: AccountsAction, _ call: ActionCall, onUpdate: @escaping @Sendable (CallUpdate) -> Void) throws {
+      try host.accounts(action, call, onUpdate: onUpdate)
+    }
     func mobileSync(
       _ action: MobileSyncAction, _ call: ActionCall, onUpdate: @escaping @Sendable (CallUpdate) -> Void
     ) throws -> [UInt8]? { try host.mobileSync(action, call, onUpdate: onUpdate) }

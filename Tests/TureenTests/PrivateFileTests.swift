@@ -86,28 +86,6 @@ import Testing
     let error = #expect(throws: HostError.self) { try StoreKeySource.file(folder.path + "/key").secret() }
     #expect(error?.message.contains("the key file can be read or written by others (mode 0644)") == true, "\(error as Any)")
   }
-
-  @Test func session_thatOthersCanRead_isNotUsed() async throws {
-    let folder = try TemporaryFolder()
-    try folder.write(Self.credentials, to: "c.json", mode: 0o600)
-    var settings = HostSettings()
-    settings.home = folder.path + "/home"
-    settings.org = "https://org.invalid"
-    settings.credentialsFile = folder.path + "/c.json"
-    let user = folder.path + "/home/orgs/org%2Einvalid/app"
-    for part in ["home", "home/orgs", "home/orgs/org%2Einvalid", "home/orgs/org%2Einvalid/app"] {
-      #expect(mkdir(folder.path + "/" + part, 0o700) == 0)
-    }
-    let planted = #"{"accessToken": "planted", "instanceURL": "https://evil.invalid", "loginURL": "https://org.invalid"}"#
-    try folder.write(planted, to: "home/orgs/org%2Einvalid/app/session.json", mode: 0o644)
-    let host = Host(settings: settings), core = try host.core()
-    await #expect {
-      _ = try await core.client.account()
-    } throws: { error in
-      "\(error)".contains("\(user)/session.json: the file with the session can be read or written by others (mode 0644)")
-    }
-    host.shutdown()
-  }
 }
 
 extension TemporaryFolder {

@@ -23,10 +23,11 @@ final class ScriptRunner: Sendable {
   var home: String { folder.path + "/home" }
   var configDirectory: String { folder.path }
 
-  init(contacts: Int = 30) async throws {
+  init(contacts: Int = 30, configuring configure: (inout SandboxConfiguration) -> Void = { _ in }) async throws {
     folder = try TemporaryFolder()
     var configuration = SandboxConfiguration()
     configuration.seed = .custom(accounts: 5, contacts: contacts)
+    configure(&configuration)
     server = try await SandboxServer.start(configuration)
   }
 

@@ -78,6 +78,7 @@ import Tureen
   private static let before: [String: String] = [
     "pgMoveCursorToPageIndex": #"assert(await(smartstore.querySoup, "contacts", smartstore.buildAllQuerySpec("Id", nil, 2)))"#,
     "pgCloseCursor": #"assert(await(smartstore.querySoup, "contacts", smartstore.buildAllQuerySpec("Id", nil, 2)))"#,
+    "getUsage": #"assert(await(tureen.network.sendRequest, "/services/data", "/v66.0/limits"))"#,
     "restart": "assert(await(mobilesync.stop))",
     "resolveConflict": """
     local entry = await(smartstore.retrieveSoupEntries, "contacts", { 7 })[1]
@@ -86,6 +87,14 @@ import Tureen
     require("tureen.force").update("Contact", { Id = entry.Id, LastName = "There" })
     assert(await(mobilesync.syncDown, CONTACTS, "contacts", { mergeMode = "MERGE" }))
     """,
+  ]
+  /// A sign-in that is open, for the examples that end one; the person is at the browser already when it is to be finished.
+  private static let signIns: [String: String] = [
+    "finishLogin": """
+    login = assert(await(accounts.startLogin, options { listen = true, redirectUri = URI }))
+    tureen.exec(nil, nil, "person", "signInAndFollow", { url = login.url })
+    """,
+    "cancelLogin": "login = assert(await(accounts.startLogin, options()))",
   ]
   /// Syncs whose examples make the sync that the others find.
   private static let makesTheSync: Set<String> = ["syncDown", "createSyncDown"]
@@ -99,7 +108,10 @@ import Tureen
     if action == "switchToUser" { arguments = .string("the user's own") }
     var setUp = Self.makesTheSync.contains(action) || !service.hasSuffix(".mobilesync") ? "" : "syncs()"
     if service == "tureen.parse" { setUp = "library('\(action)')" }
-    let runner = try await ScriptRunner(contacts: 3)
+    setUp += Self.signIns[action] ?? ""
+    let port = TestBrowser.freePort()
+    let runner = try await ScriptRunner(contacts: 3) { $0.redirectURIs.append(ScriptPerson.redirect(port)) }
+    let person = ScriptPerson(server: runner.server, port: port)
     // Two servers: the second run begins where the first did.
     let parse = [try await Self.parseServer(), try await Self.parseServer()]
     let connections = try parse.map(connection)
@@ -108,6 +120,7 @@ import Tureen
       \(Self.world)
       \(Self.syncs)
       \(Self.library)
+      \(person.lua)
       tureen.async(function()
         world() \(setUp)
         \(lua)
@@ -117,6 +130,7 @@ import Tureen
       on: runner.makeHost {
         $0.home = runner.home + "-lua"
         $0.connections = [connections[0]]
+        $0.services["person"] = person.service
       })
     #expect(outcome == .done)
     let result = try await runner.value(
@@ -131,8 +145,11 @@ import Tureen
         if answer == nil then error(("%s: %s"):format(err.code, err.message), 0) end
         \(action == "pgObserve" ? #"tureen.exec(nil, nil, "\#(service)", "pgCloseObserver", { observerId = 1 })"# : "")
         return answer
-        """, before: Self.world + "\n" + Self.syncs + "\n" + Self.library,
-      on: runner.makeHost { $0.connections = [connections[1]] })
+        """, before: [Self.world, Self.syncs, Self.library, person.lua].joined(separator: "\n"),
+      on: runner.makeHost {
+        $0.connections = [connections[1]]
+        $0.services["person"] = person.service
+      })
     for server in parse { await server.stop() }
     let answer = try #require(result, "the call has no answer")
     try expectLooks(answer, as: try #require(spec["result"]), path)

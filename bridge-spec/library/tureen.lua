@@ -50,13 +50,14 @@
 ---@field currentPageOrderedEntries any[]  entries; rows for a smart query or one with selectPaths
 ---@field lazy boolean?  as in the query spec
 
---- What committed transactions did to a soup since the last one was heard.
+--- What committed transactions did to a soup since the last one was heard; or why nothing more is heard.
 ---@class tureen.Change
----@field soupName string
----@field created integer[]  entry ids; each id stands in one list
----@field updated integer[]
----@field removed integer[]
----@field all boolean  any entry may have changed; the lists are empty
+---@field soupName string?  this and all but the last member stand in every change
+---@field created integer[]?  entry ids; each id stands in one list
+---@field updated integer[]?
+---@field removed integer[]?
+---@field all boolean?  any entry may have changed; the lists are empty
+---@field closed "userSwitched"?  alone, in the last update: another user is the current one
 
 --- Which store a call means.
 ---@class tureen.StoreConfig
@@ -93,6 +94,7 @@
 ---@field hasMore boolean  the run ended at options.maxPages and the list goes on: more brings the rest
 ---@field incomplete boolean  records moved between the pages while the list was read: some may be missing until the next run
 ---@field resumeAt integer  STOPPED because the server answers nothing more before that, ms since 1970 UTC; 0 otherwise
+---@field orgId string  the org whose records a sync of a global store brings; absent before its first run, and for other syncs
 ---@field connection string  the named server of the target; absent for the org
 ---@field succeeded integer  uploads the server accepted
 ---@field failed integer  uploads the server refused; the entries have __last_error__
@@ -134,9 +136,9 @@
 ---@field communityId any
 ---@field communityUrl any
 
---- Who is signed in.
+--- A user who is signed in.
 ---@class tureen.Account
----@field authToken any  a string; null to a restricted script
+---@field authToken any  a string; null to a restricted script, and of an account that is not current
 ---@field loginServer any
 ---@field idUrl any
 ---@field instanceServer string
@@ -144,6 +146,53 @@
 ---@field userId any
 ---@field username any
 ---@field clientId any
+
+--- A user as the org describes it.
+---@class tureen.Identity
+---@field userId string
+---@field orgId string
+---@field username string  the user id where the org keeps the name to itself
+---@field displayName string
+---@field email string
+
+--- A user of an org that the home knows; an org without users has one without a user.
+---@class tureen.OrgAccount
+---@field name string  what the org is called here
+---@field username string
+---@field userId string
+---@field orgId string
+---@field loginUrl string
+---@field instanceUrl string
+---@field isSandbox boolean  null when the org was not asked yet
+---@field flow string  how the user signed in
+---@field state "signed in"|"needs sign-in"|"not asked"  'needs sign-in' when only a person or other credentials help, 'not asked' when there is a way to sign in that was not tried yet
+---@field reason string  why the user needs to sign in
+---@field isDefault boolean  whether it is meant where no org and no user is named
+---@field isCurrent boolean  whether it is meant where the org is named and no user
+
+--- A sign-in of a person that has begun.
+---@class tureen.Login
+---@field id string
+---@field url string  to be opened in the person's browser
+---@field redirectUri string  where the browser ends
+---@field expiresAt integer  ms since 1970 UTC
+
+--- The account of a person who has signed in.
+---@class tureen.LoginAccount
+---@field org string  its name in this home
+---@field username string  the user id when the org keeps the name to itself
+---@field displayName string
+---@field userId string
+---@field orgId string
+---@field instanceUrl string
+---@field isDefault boolean  whether it is the org that is meant when none is named
+
+--- How many of its API calls an org has used, those of all callers over the last 24 hours.
+---@class tureen.ApiUsage
+---@field used integer
+---@field max integer
+---@field perApp table?  the same for this app alone, where the org says it
+---@field seenAt integer  when the answer came, ms since 1970 UTC
 
 --- What this core is and can do.
 ---@class tureen.SDKInfo
@@ -185,6 +234,7 @@
 ---@field storeKeyFile string?  a file with the key that stores are encrypted with; of these three at most one
 ---@field storeKeyVariable string?  the environment variable that holds it
 ---@field storeKeyCommand string|string[]|nil  prints it; run without a shell, a string is split at its spaces
+---@field sessionCommand string|string[]|nil  a program that keeps sessions in place of session.json; run without a shell with one more word: get, store or erase
 ---@field config string?  the folder of bootconfig.json, userstore.json, usersyncs.json
 ---@field connections table?  named servers, as in connections.json (see bridge-spec/connections.md); a secret may be plain text here
 ---@field logRequests "off"|"error"|"warn"|"info"|"debug"|nil  logs the requests to the org and to every connection, in place of what connections.json says
@@ -992,7 +1042,7 @@ function oauth.logout(success, failure) end
 ---@field connection string?  a name of connections.json
 ---@field soup string?  where its objects are kept; needed by every cache mode but server-only
 ---@field storeConfig tureen.StoreConfig?  the store of the soup
----@field relations table<string, {className: string?, linkSoup: string?}>|nil  by relation column
+---@field relations table<string, {className: string?, linkSoup: string?, idsField: string?}>|nil  by relation column: the class of its targets, and where the links are kept: rows in a soup, or a list of ids in the record
 ---@field clientKeyField string?  a column for an id that tells a create whose answer is lost from others
 ---@field cacheMode string?
 ---@field validate table<string, fun(value: any, object: tureen.parse.Object): string?>|nil  hooks by field, each returns what is wrong; or one function(object) that returns a table by field
@@ -1042,6 +1092,18 @@ function parse.date(time) end
 ---@param longitude tureen.parse.Signed
 ---@return table
 function parse.geoPoint(latitude, longitude) end
+
+--- Makes an area; its last corner is joined to the first.
+---@param corners table[]  geoPoints, three at least
+---@return table
+function parse.polygon(corners) end
+
+--- Makes a file. It goes to the server before the object that holds it, with the save or the sync that sends that one.
+---@param name string
+---@param content string  its bytes
+---@param contentType string?  such as image/jpeg; known for common endings of names
+---@return table
+function parse.file(name, content, contentType) end
 
 --- Finds objects of a class, 100 unless a limit is set.
 ---@param className string
@@ -1287,12 +1349,45 @@ function parse.matchesQuery(field, query) end
 ---@return tureen.parse.Condition
 function parse.doesNotMatchQuery(field, query) end
 
+--- A value that a column has in what another query finds.
+---@param field string
+---@param key string  the column of the other class
+---@param query tureen.parse.Query
+---@return tureen.parse.Condition
+function parse.matchesKeyInQuery(field, key, query) end
+
+--- A value that no such column has.
+---@param field string
+---@param key string  the column of the other class
+---@param query tureen.parse.Query
+---@return tureen.parse.Condition
+function parse.doesNotMatchKeyInQuery(field, key, query) end
+
 --- The point is near another one; the nearest come first.
 ---@param field string
 ---@param point table
 ---@param kilometers number?  the greatest distance
 ---@return tureen.parse.Condition
 function parse.near(field, point, kilometers) end
+
+--- A point in a box between two opposite corners.
+---@param field string
+---@param southwest table  a geoPoint
+---@param northeast table  a geoPoint
+---@return tureen.parse.Condition
+function parse.withinGeoBox(field, southwest, northeast) end
+
+--- A point inside an area, whose last corner is joined to the first.
+---@param field string
+---@param corners table[]  geoPoints, three at least
+---@return tureen.parse.Condition
+function parse.withinPolygon(field, corners) end
+
+--- A polygon that holds a point.
+---@param field string
+---@param point table  a geoPoint
+---@return tureen.parse.Condition
+function parse.polygonContains(field, point) end
 
 --- All of the conditions hold.
 ---@param ... tureen.parse.Condition
@@ -1309,7 +1404,7 @@ function parse.anyOf(...) end
 ---@return tureen.parse.Condition
 function parse.noneOf(...) end
 
---- Returns a field; nil if it is not known. Pointers are objects.
+--- Returns a field, or with dots a part of one; nil if it is not known. Pointers are objects.
 ---@param name string
 ---@return any
 function Object:get(name) end
@@ -1747,6 +1842,43 @@ function sandbox.expireLocators(success, failure) end
 ---@return integer? id  for tureen.cancel
 function sandbox.revokeToken(token, success, failure) end
 
+--- Moves the org to another port; the old one refuses data requests: "refused", "urlNotReset" or "closed".
+---@param change {old: string?}?
+---@param success (fun(payload: any): any)?
+---@param failure tureen.Failure?
+---@return integer? id  for tureen.cancel
+---@overload fun(success: (fun(payload: any): any)?, failure: tureen.Failure?): integer?
+function sandbox.migrate(change, success, failure) end
+
+--- Gives the org a new id and ends all tokens and approvals, as the refresh of a Salesforce sandbox does.
+---@param success (fun(payload: any): any)?
+---@param failure tureen.Failure?
+---@return integer? id  for tureen.cancel
+function sandbox.refreshOrg(success, failure) end
+
+--- Lets the token resource redirect to "secondPort" or another origin; without `to` it answers again.
+---@param change {to: string?, status: integer?}?
+---@param success (fun(payload: any): any)?
+---@param failure tureen.Failure?
+---@return integer? id  for tureen.cancel
+---@overload fun(success: (fun(payload: any): any)?, failure: tureen.Failure?): integer?
+function sandbox.redirectTokens(change, success, failure) end
+
+--- Refuses a user or a client for its address, or with `restricted = false` no longer.
+---@param change {user: string?, client: string?, restricted: boolean?}
+---@param success (fun(payload: any): any)?
+---@param failure tureen.Failure?
+---@return integer? id  for tureen.cancel
+function sandbox.restrictAddress(change, success, failure) end
+
+--- Lists the sign-ins, oldest first, each with time, user, client, grant and result.
+---@param filter {since: integer?}?
+---@param success (fun(payload: any): any)?
+---@param failure tureen.Failure?
+---@return integer? id  for tureen.cancel
+---@overload fun(success: (fun(payload: any): any)?, failure: tureen.Failure?): integer?
+function sandbox.signIns(filter, success, failure) end
+
 --- What this core is and can do.
 ---@class tureen.sdkinfo
 local sdkinfo = {}
@@ -1771,11 +1903,23 @@ function sdkinfo.registerAppFeature(feature, success, failure) end
 ---@return integer? id  for tureen.cancel
 function sdkinfo.unregisterAppFeature(feature, success, failure) end
 
---- The accounts of the host: one if a user is signed in.
+--- What startLogin takes.
+---@class tureen.LoginOptions
+---@field org string?  the name to keep the org under, or its address
+---@field loginUrl string?  where to sign in
+---@field clientId string?  the app's consumer key
+---@field user string?  the name of the user who is to sign in
+---@field redirectUri string?  http://localhost:1717/OauthRedirect if not given
+---@field scope string?  scopes with spaces between them
+---@field prompt "none"|"login"|"consent"|"select_account"|nil
+---@field listen boolean?  whether the browser is on this machine
+---@field newOrg boolean?  whether another org may be behind the name now
+
+--- The accounts of the home, and which of them is current.
 ---@class tureen.sfaccountmanager
 local sfaccountmanager = {}
 
---- The accounts the host has.
+--- The accounts of the home that have a session, the current one first.
 ---@param success (fun(accounts: tureen.Account[]): any)?
 ---@param failure tureen.Failure?
 ---@return integer? id  for tureen.cancel
@@ -1787,7 +1931,7 @@ function sfaccountmanager.getUsers(success, failure) end
 ---@return integer? id  for tureen.cancel
 function sfaccountmanager.getCurrentUser(success, failure) end
 
---- Ends the session of an account; without one, of who is signed in.
+--- Ends the session of an account; without one, of the current one. After that no user is current. Stores stay.
 ---@param user {userId: string, orgId: string}?
 ---@param success (fun(ok: "OK"): any)?
 ---@param failure tureen.Failure?
@@ -1795,13 +1939,60 @@ function sfaccountmanager.getCurrentUser(success, failure) end
 ---@overload fun(success: (fun(ok: "OK"): any)?, failure: tureen.Failure?): integer?
 function sfaccountmanager.logout(user, success, failure) end
 
---- Makes an account the current one.
+--- Makes another account of the home the current one. Calls made before are answered first, as the user before; running
+--- syncs end STOPPED at their page, and are cancelled after 30 seconds; the user's cursors close and its observers end
+--- with {"closed": "userSwitched"}; then the event userSwitched comes, and later calls run as the new user. Global
+--- stores keep their cursors and observers. Nothing is resumed after switching back: call reSync.
 ---@param user {userId: string, orgId: string}?
 ---@param success (fun(ok: "OK"): any)?
 ---@param failure tureen.Failure?
 ---@return integer? id  for tureen.cancel
 ---@overload fun(success: (fun(ok: "OK"): any)?, failure: tureen.Failure?): integer?
 function sfaccountmanager.switchToUser(user, success, failure) end
+
+--- The users of the orgs that the home knows, and what is known of their sign-ins. Sends nothing.
+---@param success (fun(orgs: tureen.OrgAccount[]): any)?
+---@param failure tureen.Failure?
+---@return integer? id  for tureen.cancel
+function sfaccountmanager.getOrgs(success, failure) end
+
+--- Who the session in use belongs to, as the org says. Signs in without a person where there is no session.
+---@param success (fun(identity: tureen.Identity): any)?
+---@param failure tureen.Failure?
+---@return integer? id  for tureen.cancel
+function sfaccountmanager.getIdentity(success, failure) end
+
+--- How many of its API calls the org has used, as the newest answer to any process of this home said. Sends nothing.
+---@param success (fun(usage: tureen.ApiUsage|lightuserdata): any)?
+---@param failure tureen.Failure?
+---@return integer? id  for tureen.cancel
+function sfaccountmanager.getUsage(success, failure) end
+
+--- Begins the sign-in of a person and answers the address to open in a browser. A host has one open sign-in at a time;
+--- it ends after 300 s.
+---@param options tureen.LoginOptions?
+---@param success (fun(login: tureen.Login): any)?
+---@param failure tureen.Failure?
+---@return integer? id  for tureen.cancel
+---@overload fun(success: (fun(login: tureen.Login): any)?, failure: tureen.Failure?): integer?
+function sfaccountmanager.startLogin(options, success, failure) end
+
+--- Waits for the person, then exchanges the code and keeps the session under the home: everything is stored, or
+--- nothing. Several calls get the same answer; giving one up ends the sign-in.
+---@param id string  of startLogin
+---@param url string?  the address that the browser ended at
+---@param success (fun(account: tureen.LoginAccount): any)?
+---@param failure tureen.Failure?
+---@return integer? id  for tureen.cancel
+---@overload fun(id: string, success: (fun(account: tureen.LoginAccount): any)?, failure: tureen.Failure?): integer?
+function sfaccountmanager.finishLogin(id, url, success, failure) end
+
+--- Gives a sign-in up; its port is free when this answers. Changes nothing when the sign-in has ended.
+---@param id string  of startLogin
+---@param success (fun(ok: "OK"): any)?
+---@param failure tureen.Failure?
+---@return integer? id  for tureen.cancel
+function sfaccountmanager.cancelLogin(id, success, failure) end
 
 --- A record of a query with `lazy = true`: a field is parsed when it is read, an object in it is a record again. It
 --- cannot be changed. A field hides the method of its name. It keeps the text of its whole page in memory.

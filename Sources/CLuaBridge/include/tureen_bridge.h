@@ -122,6 +122,10 @@ int tureen_state_run_text(struct lua_State *_Nonnull L, const char *_Nonnull tex
 /* The exit status that tureen.main asked for; -1 when it did not.                                       [-0, +0, -] */
 int tureen_state_exit_status(struct lua_State *_Nonnull L);
 
+/* What kind of error ended the last script: "domain/code/reason" of the first one that nothing caught, the reason often empty;
+ * "" when there was none, or one without a domain. Good until the next script runs.                     [-0, +0, -] */
+const char *_Nonnull tureen_state_failure(struct lua_State *_Nonnull L);
+
 /* The limit the state's scripts have reached, TUREEN_LIMIT_...                                          [-0, +0, -] */
 int tureen_state_limit(struct lua_State *_Nonnull L);
 

@@ -58,8 +58,9 @@ typedef void (*tureen_on_event)(tureen *t, const char *event, const char *json, 
 /* Opens a host. Reaches for no network and opens no store: that happens with the first call that needs it.
  *
  * options  JSON object with the settings of tureen.configure: home, org, credentials, apiVersion, caFile, config, recover,
- *          connections, logRequests, logRequestsFile and the keys of encrypted stores. NULL or "{}": what the environment
- *          says, else the defaults. The org "sandbox" is one that `tureen sandbox` serves under the same home.
+ *          connections, logRequests, logRequestsFile and the keys of encrypted stores; and "signIn": "program", see
+ *          tureen_give_session. NULL or "{}": what the environment says, else the defaults. The org "sandbox" is one that
+ *          `tureen sandbox` serves under the same home.
  * out      gets the handle, NULL on failure.
  * error    NULL, or gets a text for tureen_text_free: the error as JSON; NULL on success.
  * Returns TUREEN_OK, TUREEN_MISUSE (out is NULL), TUREEN_REFUSED (options or configuration files), TUREEN_NO_MEMORY. */
@@ -115,9 +116,9 @@ int tureen_cancel(tureen *t, int64_t call);
 /* How many calls will still be answered; observers (pgObserve) that are open count. TUREEN_CLOSED, TUREEN_MISUSE. */
 int64_t tureen_pending(tureen *t);
 
-/* Calls `listener` for each event of that name: sync, online, offline, pause, resume, salesforceSessionRefresh or
- * uncaughtError; see bridge-spec/events. A sync's event comes after the answer it belongs to; where an event has no detail, json
- * is null.
+/* Calls `listener` for each event of that name: sync, online, offline, pause, resume, salesforceSessionRefresh, sessionLost,
+ * sessionNeeded, userSwitched or uncaughtError; see bridge-spec/events. A sync's event comes after the answer it belongs to;
+ * where an event has no detail, json is null.
  * Listeners are called in the order they were added; one added while an event is told waits for the next.
  * Returns a number above 0 for tureen_unlisten; TUREEN_MISUSE (a NULL, another name), TUREEN_CLOSED, TUREEN_NO_MEMORY. */
 int64_t tureen_listen(tureen *t, const char *event, tureen_on_event listener, void *user);
@@ -134,6 +135,18 @@ enum { TUREEN_OFFLINE = 0, TUREEN_ONLINE = 1, TUREEN_PAUSE = 2, TUREEN_RESUME = 
  * from where they were, and tells of it by `sync` events. Listeners hear of a change when the host is next polled. Never blocks.
  * Returns TUREEN_OK, TUREEN_CLOSED, or TUREEN_MISUSE for another number. */
 int tureen_report(tureen *t, int state);
+
+/* Gives the host a session, where the options say "signIn": "program": the program signs in, and the host neither keeps the
+ * session in a file nor has any other way to get one. With the first request of the org, and again when the org has refused the
+ * token, listeners of sessionNeeded hear {"org", "user", "reason"}, "org" as in the options and "reason" "noSession" or
+ * "refused". From then on the host waits 120 s; its requests wait with it.
+ *
+ * json  {"accessToken": ..., "instanceUrl": ...}, with "identityUrl" where it is known: it names user and org. Or, when there is
+ *       no session to give, {"error": ..., "message": ...}: requests then fail with network/notAuthenticated and that message.
+ *       The token is used unchecked; one that the org has just refused makes them fail with network/sessionExpired.
+ * From any thread and inside callbacks; never blocks. Returns TUREEN_OK; TUREEN_MISUSE for a NULL and for another text, which is
+ * not used, and the host goes on waiting; TUREEN_REFUSED when nothing waits for a session, say after 120 s; TUREEN_CLOSED. */
+int tureen_give_session(tureen *t, const char *json);
 
 /* The library's version. Constant. */
 const char *tureen_version(void);

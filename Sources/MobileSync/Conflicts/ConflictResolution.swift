@@ -88,7 +88,7 @@ struct ConflictSettling: Sendable {
       entry[LocalField.created] = true
       entry[LocalField.deleted] = false
     // Without a date, and without a base, it goes up whatever the server has.
-    case .unknown: entry[fields.modificationDate] = nil
+    case .unknown: entry = Projection.removing(fields.modificationDate, from: entry)
     }
     return entry
   }

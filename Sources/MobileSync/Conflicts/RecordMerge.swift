@@ -131,8 +131,8 @@ struct RecordMerge: Sendable, Equatable {
   ///
   /// An entry without a date goes by any base.
   static func base(_ base: JSONObject?, fitting entry: JSONObject, _ fields: TargetFields) -> JSONObject? {
-    guard let base, let date = entry[fields.modificationDate], !date.isNull else { return base }
-    return same(date, base[fields.modificationDate] ?? .null) ? base : nil
+    guard let base, let date = fields.date(of: entry), !date.isNull else { return base }
+    return same(date, fields.date(of: base) ?? .null) ? base : nil
   }
 
   /// What the entry would be without local changes, once the server has `server`: the base of its next comparison.

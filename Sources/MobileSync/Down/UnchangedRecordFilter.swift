@@ -108,7 +108,7 @@ struct UnchangedRecordFilter: Sendable {
     guard echo != nil || progress.mayBeKnown(stamp: candidate.stamp) else { return }
     let ids = try echo.map { [$0] } ?? snapshot.entryIds(in: soup, where: fields.id, equals: .text(id))
     guard ids.count == 1, let entry = try snapshot.entry(ids[0], in: soup)?.object() else { return }
-    let stored = entry[fields.modificationDate]?.stringValue.flatMap { TimeStamp.milliseconds($0) }
+    let stored = fields.stamp(of: entry)
     let isStored = stored == candidate.stamp && entry[LocalField.syncId]?.integerValue == syncId
     if isStored, entry.hasFlag(LocalField.local) {
       found.unchanged.insert(candidate.position)

@@ -31,19 +31,23 @@ extension SyncManager {
       throw SyncError(
         .wrongSyncType, "Cannot run cleanResyncGhosts:\(reference): wrong type:\(state.type.rawValue)")
     }
+    try checkRestraint(state)
     let target = try targets.down(state.target)
+    restrain(state, control)
     try reserve(state.id, control)
     let ticket = turns.book(target.places(state.soupName).map(\.soup))
     launch {
       let result: Result<Int, SyncError>
       do {
         try await self.waitTurn(ticket, control)
+        try await self.settleOrg(of: state, control)
         let run = GhostRun(
           store: self.store, client: self.client, targets: self.targets, control: control, configuration: self.configuration,
           state: state, target: target, isForced: force, onConflicts: { self.tell($0, onConflict) })
         result = .success(try await run.perform())
       } catch {
-        result = .failure(control.isStopping ? SyncError(.stopped, "the sync was stopped") : SyncError(wrapping: error))
+        result = .failure(
+          control.isStopping ? SyncError(.stopped, control.reason ?? "the sync was stopped") : SyncError(wrapping: error))
       }
       self.turns.leave(ticket)
       self.release(state.id)

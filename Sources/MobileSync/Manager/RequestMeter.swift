@@ -31,6 +31,12 @@ final class RequestMeter: Sendable {
   }
 }
 
+/// Whom a request is for.
+package enum SyncTraffic {
+  /// Whether the current task works for a sync.
+  package static var isOfSync: Bool { RequestMeter.current != nil }
+}
+
 /// To be given to clients and connections as their observer: it books each try on the sync that caused it, sign-in included.
 ///
 /// Without it the `requests`, `retries` and `bytes` of sync states stay 0; everything else works.
@@ -44,4 +50,6 @@ public struct SyncTrafficObserver: RestObserver {
     RequestMeter.current?.note(trace)
     next?.requestFinished(trace)
   }
+
+  public func received(headers: [(name: String, value: String)]) { next?.received(headers: headers) }
 }

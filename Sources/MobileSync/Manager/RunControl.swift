@@ -7,6 +7,8 @@ import Synchronization
 package final class RunControl: Sendable {
   private struct State {
     var isStopping = false
+    var reason: String?
+    var restraint: (@Sendable () -> String?)?
     var nextKey = 0
     var abandon: [Int: @Sendable () -> Void] = [:]
   }
@@ -15,9 +17,16 @@ package final class RunControl: Sendable {
 
   var isStopping: Bool { state.withLock { $0.isStopping } }
 
+  /// Why the run was asked to end, in a sentence for people; nil where the one who asked knows.
+  var reason: String? { state.withLock { $0.reason } }
+
+  /// Sets what each check point asks first: a sentence ends the run.
+  func restrain(_ restraint: @escaping @Sendable () -> String?) { state.withLock { $0.restraint = restraint } }
+
   /// Safe twice.
-  func stop() {
+  func stop(because reason: String? = nil) {
     let actions = state.withLock { state in
+      if !state.isStopping { state.reason = reason }
       state.isStopping = true
       defer { state.abandon.removeAll() }
       return Array(state.abandon.values)
@@ -27,6 +36,7 @@ package final class RunControl: Sendable {
 
   /// - Throws: `CancellationError` once the run is to end.
   package func check() throws {
+    if let reason = state.withLock({ $0.restraint })?() { stop(because: reason) }
     if isStopping || Task.isCancelled { throw CancellationError() }
   }
 

@@ -90,6 +90,7 @@ final class RunRecord {
     var ended = counted()
     if isStop(error) {
       ended.enter(.stopped, now: now)
+      if let reason = environment.control.reason { ended.warnings.append(reason) }
     } else if let error = error as? RestError, let resumeAt = error.resumeAt {
       ended.enter(.stopped, now: now)
       ended.resumeAt = resumeAt

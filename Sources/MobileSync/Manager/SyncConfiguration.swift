@@ -1,4 +1,5 @@
 import Logging
+import RestClient
 import Support
 
 /// What a ``SyncManager`` is built with beside its store and client. Clocks are injected, so that tests need no waiting.
@@ -50,6 +51,14 @@ public struct SyncConfiguration: Sendable {
   /// How long one call of a custom target's function, or of a resolver, may take, ms. A script answers from its next `poll`;
   /// two minutes are more than a page takes and little enough to notice that the script does not poll.
   public var customTargetTimeoutMs: Int64 = 120_000
+
+  /// What keeps syncs of the org from running now: asked before one starts, and by one that runs at its check points, which then
+  /// ends STOPPED with the message as a warning. Syncs with named servers are not asked about. Must be quick.
+  public var restraint: @Sendable (_ isNew: Bool) -> RestError? = { _ in nil }
+
+  /// Which org the client is signed in to: for stores that several orgs have in common. A sync remembers the org it ran in first
+  /// and refuses another. Nil: nothing is remembered.
+  public var findOrg: (@Sendable () async throws -> String)?
 
   public var logger = Logger(label: "tureen.sync")
 

@@ -49,6 +49,8 @@ extension SyncManager {
       try checkNotRunning(stored.id, now: now, transaction)
       var state = new
       state.id = id
+      // What it brought so far stays in the soup.
+      state.orgId = stored.orgId
       if stored.type == new.type, stored.target == new.target, stored.soupName == new.soupName {
         state.keepProgress(of: stored)
       } else {

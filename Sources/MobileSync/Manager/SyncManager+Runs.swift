@@ -36,7 +36,9 @@ extension SyncManager {
     _ listeners: RunListeners
   ) throws -> SyncState {
     try checkAccepting()
-    return try createAndStart(try newState(type, target, options, soupName, syncName), listeners)
+    let state = try newState(type, target, options, soupName, syncName)
+    try checkRestraint(state)
+    return try createAndStart(state, listeners)
   }
 
   /// Runs a saved sync again, from where it stands.
@@ -52,6 +54,7 @@ extension SyncManager {
   func reSync(_ reference: SyncReference, _ listeners: RunListeners, mode: RunMode = .resume) throws -> SyncState {
     try checkAccepting()
     guard let found = try getSyncStatus(reference) else { throw SyncError.noSuchSync(reference) }
+    try checkRestraint(found)
     return try start(found.id, listeners, mode) { stored in
       var state = stored
       state.totalSize = -1
@@ -71,6 +74,7 @@ extension SyncManager {
 
   func run(_ state: SyncState, _ listeners: RunListeners) throws -> SyncState {
     try checkAccepting()
+    try checkRestraint(state)
     return try start(state.id, listeners) { _ in state }
   }
 
@@ -186,6 +190,7 @@ extension SyncManager {
       update(state)
       hub.tell(state)
     }
+    restrain(start.state, control)
     let service = targets.service(of: start.state.type, start.state.target)
     let environment = RunEnvironment(
       store: store, client: RunClient(client: client, service: service, meter: meter, clock: clock), service: service,
@@ -249,6 +254,7 @@ extension SyncManager {
     do {
       try await waitTurn(ticket, environment.control)
       shared.withLock { _ = $0.queued.remove(start.state.id) }
+      try await settleOrg(record)
       switch start.state.type {
       case .syncDown:
         let isUnsettled = try await LostCreates.settle(beforeFilling: soups, record)

@@ -1,16 +1,19 @@
 import JSON
 
-/// What every target names: the fields that hold a record's id and its modification date.
+/// What every target names: the fields that hold a record's id and its modification date. Either may stand inside an object, then
+/// with dots between the members.
 package struct TargetFields: Sendable, Equatable {
   package let id: String
   package let modificationDate: String
   /// Further members that the server sets by itself, with each change: they say nothing about what a record holds.
   package let others: [String]
+  package let dates: RecordDates
 
-  package init(id: String, modificationDate: String, others: [String] = []) {
+  package init(id: String, modificationDate: String, others: [String] = [], dates: RecordDates = .timeStamps) {
     self.id = id
     self.modificationDate = modificationDate
     self.others = others
+    self.dates = dates
   }
 
   /// - Parameter defaults: Where the target does not name them.
@@ -18,7 +21,19 @@ package struct TargetFields: Sendable, Equatable {
     id = try TargetFields.name(json, "idFieldName") ?? defaults.id
     modificationDate = try TargetFields.name(json, "modificationDateFieldName") ?? defaults.modificationDate
     others = defaults.others
+    dates = defaults.dates
   }
+
+  // MARK: Records
+
+  /// The id of a record; nil for one that has none, and for one that is no text.
+  package func id(of record: JSONObject) -> String? { Projection.value(record, id)?.stringValue }
+
+  /// The modification date of a record as it stands there.
+  package func date(of record: JSONObject) -> JSONValue? { Projection.value(record, modificationDate) }
+
+  /// When the record was changed last; nil without a readable date. See ``RecordDates``.
+  package func stamp(of record: JSONObject) -> Int64? { date(of: record).flatMap(dates.stamp) }
 
   /// A field name; nil when the key is absent or null.
   package static func name(_ json: JSONObject, _ key: String) throws(SyncError) -> String? {
@@ -41,6 +56,34 @@ package struct TargetFields: Sendable, Equatable {
     json["idFieldName"] = .string(id)
     json["modificationDateFieldName"] = .string(modificationDate)
   }
+}
+
+/// How the dates of records are written. Equal by name.
+package struct RecordDates: Sendable, Equatable {
+  private let name: String
+  private let read: @Sendable (String) -> Int64?
+
+  /// - Parameter read: Gets the contents of a text, or a number as it is spelled. Gives ms since 1970 UTC, or another number that
+  ///   grows with each change; nil for what is no date.
+  package init(name: String, read: @escaping @Sendable (String) -> Int64?) {
+    self.name = name
+    self.read = read
+  }
+
+  /// ISO 8601 with an offset.
+  package static let timeStamps = RecordDates(name: "time stamps") { TimeStamp.milliseconds($0) }
+
+  package func stamp(_ text: String) -> Int64? { read(text) }
+
+  package func stamp(_ value: JSONValue) -> Int64? {
+    switch value {
+    case .string(let text): read(text)
+    case .integer, .number: read(value.text)
+    default: nil
+    }
+  }
+
+  package static func == (a: RecordDates, b: RecordDates) -> Bool { a.name == b.name }
 }
 
 extension JSONValue {

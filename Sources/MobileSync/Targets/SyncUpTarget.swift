@@ -27,6 +27,10 @@ package protocol SyncUpTarget: Sendable {
   /// Whether creates go before updates, and deletes go last.
   var sendsCreatesFirst: Bool { get }
 
+  /// Whether an update goes behind everything else of a run, where ``sendsCreatesFirst`` orders it: it changes how the rest is
+  /// sent.
+  func goesLast(_ i: Int, of batch: DirtyBatch) -> Bool
+
   /// Where its entries name other ones. Entries are created behind those of their own soup that they name.
   var references: [EntryReference] { get }
 
@@ -72,6 +76,7 @@ package protocol SyncUpTarget: Sendable {
   /// Sends one group.
   /// - Returns: One result for each record of the group, in its order.
   /// - Throws: `RestError` when the request as a whole failed; its `outcome` says whether the server may have acted.
+  ///   ``UploadCutShort`` when some records are done with.
   func send(_ group: UploadGroup, of batch: DirtyBatch, in context: UploadContext) async throws -> [UploadResult]
 
   /// What the server has of some records, all of one type and with ids of the server's.
@@ -96,6 +101,7 @@ extension SyncUpTarget {
   package var updatesWithCondition: Bool { true }
   package var keysCreates: Bool { false }
   package var sendsCreatesFirst: Bool { false }
+  package func goesLast(_ i: Int, of batch: DirtyBatch) -> Bool { false }
   package var references: [EntryReference] { [] }
   package var isNamedByOthers: Bool { false }
   package var companions: [UploadCompanion] { [] }

@@ -66,6 +66,9 @@ struct BatchUpload: Sendable {
       switch ending {
       case .success(let results): take(results, of: group)
       case .failure(let error as UploadNotSent): failure = failure ?? error.cause
+      case .failure(let error as UploadCutShort):
+        failure = failure ?? error.cause
+        take(error.results, of: group)
       case .failure(let error):
         failure = failure ?? error
         guard UploadAnswer.mayHaveHappened(error) else { continue }
@@ -76,8 +79,9 @@ struct BatchUpload: Sendable {
     return failure
   }
 
-  private mutating func take(_ results: [UploadResult], of group: UploadGroup) {
+  private mutating func take(_ results: [UploadResult?], of group: UploadGroup) {
     for (upload, result) in zip(group.uploads, results) {
+      guard let result else { continue }
       if result.isPending {
         unsettled.insert(batch.entryIds[upload.index])
       } else {

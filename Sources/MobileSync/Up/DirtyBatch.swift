@@ -72,7 +72,13 @@ package final class DirtyBatch: Sendable {
   /// The type of the record. Without one, the text `null`: the server then refuses that record and names the reason.
   package func type(_ i: Int) -> String { string(i, Plan.Field.type) ?? "null" }
 
-  func stamp(_ i: Int) -> Int64? { string(i, Plan.Field.date).flatMap { TimeStamp.milliseconds($0) } }
+  func stamp(_ i: Int) -> Int64? {
+    let found = value(i, Plan.Field.date)
+    let text = text.withUnsafeBytes { bytes in
+      found.kind == .number ? String(decoding: found.slice(in: bytes), as: UTF8.self) : found.string(in: bytes)
+    }
+    return text.flatMap { plan.fields.dates.stamp($0) }
+  }
 
   func flags(_ i: Int) -> LocalFlags {
     text.withUnsafeBytes { bytes in
@@ -182,22 +188,6 @@ package final class DirtyBatch: Sendable {
     return text.withUnsafeBytes { bytes in
       (try? JSONValue(parsing: UnsafeRawBufferPointer(rebasing: bytes[record.start..<record.start + record.count])))?
         .objectValue ?? [:]
-    }
-  }
-}
-
-/// Dotted paths into values. An array on the way is mapped.
-enum Projection {
-  static func value(_ object: JSONObject, _ path: String) -> JSONValue? {
-    value(.object(object), path.split(separator: ".", omittingEmptySubsequences: false)[...])
-  }
-
-  private static func value(_ json: JSONValue, _ path: ArraySlice<Substring>) -> JSONValue? {
-    guard let key = path.first else { return json }
-    switch json {
-    case .object(let object): return object[String(key)].flatMap { value($0, path.dropFirst()) }
-    case .array(let elements): return .array(elements.compactMap { value($0, path) })
-    default: return nil
     }
   }
 }

@@ -52,7 +52,7 @@ struct FamilyCheck {
     _ remote: FamilyVersions, _ findings: inout Findings
   ) {
     let (batch, i) = family.batch(member), fields = batch.plan.fields
-    let date = version.record?[fields.modificationDate]?.stringValue.flatMap { TimeStamp.milliseconds($0) }
+    let date = version.record.flatMap(fields.stamp)
     if let id = batch.serverId(i), let date { findings.dates[id] = date }
     let mayUpload = UploadComparison.mayUpload(
       batch.entry(i), flags, base: remote.hasFields ? bases[member] : nil, server: version, fields, mergeMode)

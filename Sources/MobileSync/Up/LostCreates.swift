@@ -184,7 +184,7 @@ struct PendingCreate: Sendable {
     fields = sent.fields
     fieldNames = sent.fields.keys
     localId = sent.id
-    let id = entry[sent.place.fields.id]?.stringValue ?? ""
+    let id = sent.place.fields.id(of: entry) ?? ""
     let isNamed = !id.isEmpty && id != sent.id && !id.hasPrefix(LocalField.localIdPrefix)
     verdict = PendingCreate.isOpen(entry) ? isNamed ? .named(id) : nil : .closed
   }

@@ -64,7 +64,11 @@ enum WriteBack {
     _ current: JSONObject, _ result: UploadResult, isUnchanged: Bool, idField: String
   ) -> RowChange {
     var members: JSONObject = [:]
-    if let id = result.id, !idField.contains(".") || result.record == nil { members[idField] = .string(id) }
+    // Inside an object it comes with the record, where there is one.
+    if let id = result.id, !idField.contains(".") || result.record == nil {
+      let (key, value) = Projection.member(.string(id), at: idField, in: current)
+      members[key] = value
+    }
     if isUnchanged, !result.isPartial {
       for (key, value) in adding(result, to: LocalField.clean) { members[key] = value }
     } else {

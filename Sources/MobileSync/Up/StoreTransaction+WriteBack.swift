@@ -9,9 +9,8 @@ extension StoreTransaction {
     guard !ids.isEmpty else { return }
     for id in ids {
       guard let row = try entry(id, in: references.soup) else { continue }
-      let before = row.version, keys = references.field.split(separator: ".").map(String.init)
-      guard let member = keys.first else { continue }
-      let value = Self.replacing(try row.object()[member], at: keys.dropFirst(), with: .string(new))
+      let before = row.version
+      let (member, value) = Projection.member(.string(new), at: references.field, in: try row.object())
       _ = try patch(id, in: references.soup, setting: [member: value])
       guard var upload = try unsettledUpload(of: id, in: references.soup) else { continue }
       if upload.version == before, let version = try entry(id, in: references.soup)?.version { upload.version = version }
@@ -21,16 +20,10 @@ extension StoreTransaction {
     }
   }
 
-  private static func replacing(_ value: JSONValue?, at keys: ArraySlice<String>, with new: JSONValue) -> JSONValue {
-    guard let key = keys.first, var members = value?.objectValue else { return new }
-    members[key] = replacing(members[key], at: keys.dropFirst(), with: new)
-    return .object(members)
-  }
-
   /// The record of a create without an answer is found: the entry stands for it, with what was edited here since.
   func adopt(_ create: PendingCreate, id: String, in soup: String) throws {
-    let upload = create.upload, idField = create.place.fields.id
-    let before = try entry(upload.entryId, in: soup)?.object()[idField]?.stringValue
+    let upload = create.upload
+    let before = try entry(upload.entryId, in: soup).flatMap { create.place.fields.id(of: try $0.object()) }
     let sent = SentRecord(entryId: upload.entryId, version: upload.version, action: .create)
     try writeBack(
       UploadAnswer(sent: sent, outcome: .succeeded, result: .found(id)), in: soup,
@@ -59,18 +52,19 @@ extension StoreTransaction {
       for: answer, current: try entry?.object(), isUnchanged: entry?.version == sent.version, idField: fields.id)
     switch change {
     case .none: break
-    case .remove: try removeUploaded(sent.entryId, externalId: try entry?.object()[fields.id]?.stringValue, from: soup)
+    case .remove:
+      try removeUploaded(sent.entryId, externalId: try entry.flatMap { fields.id(of: try $0.object()) }, from: soup)
     case .patch(let members, let keys): _ = try patch(sent.entryId, in: soup, setting: members, removing: keys)
     }
     if outcome == .succeeded, let sentFields, let entry, entry.version != sent.version || result.isPartial {
       var known = sentFields()
       // The date stays that of the entry: a base with another one would be that of another copy.
       for (key, value) in result.record ?? [:] where key != fields.modificationDate { known[key] = value }
-      try raiseBase(of: sent, in: soup, by: known, result.id.map { [fields.id: .string($0)] } ?? [:])
+      try raiseBase(of: sent, in: soup, by: known, result.id, fields)
     }
     guard outcome == .succeeded, sent.action == .create || sent.action == .upsert else { return nil }
     var named: String?
-    if result.keepsLocalId, let id = result.id, let local = try entry?.object()[fields.id]?.stringValue,
+    if result.keepsLocalId, let id = result.id, let local = try entry.flatMap({ fields.id(of: try $0.object()) }),
       local.hasPrefix(LocalField.localIdPrefix)
     {
       try noteAssignedId(id, for: local, in: soup, now: now)
@@ -85,12 +79,18 @@ extension StoreTransaction {
   }
 
   /// An entry that was edited during its upload stays dirty; what was sent is what the server last had of it.
-  private func raiseBase(of sent: SentRecord, in soup: String, by fields: JSONObject, _ id: JSONObject) throws {
+  private func raiseBase(
+    of sent: SentRecord, in soup: String, by known: JSONObject, _ id: String?, _ fields: TargetFields
+  ) throws {
     guard [.create, .update, .upsert].contains(sent.action),
       let entry = try entry(sent.entryId, in: soup)?.object(), entry.hasFlag(LocalField.local)
     else { return }
     let old = try base(of: sent.entryId, in: soup).flatMap { try JSONValue(parsing: $0).objectValue }
-    let next = RecordMerge.base(RecordMerge.base(old, after: fields), after: id)
+    var next = RecordMerge.base(old, after: known)
+    if let id {
+      let (key, value) = Projection.member(.string(id), at: fields.id, in: next)
+      next[key] = value
+    }
     try setBase(of: sent.entryId, in: soup, to: next.serialized())
   }
 }

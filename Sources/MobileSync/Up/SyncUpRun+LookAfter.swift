@@ -89,9 +89,7 @@ struct AfterUpdate: Sendable {
   }
 
   /// ms; nil without a readable date.
-  func stamp(_ fields: TargetFields) -> Int64? {
-    after[fields.modificationDate]?.stringValue.flatMap { TimeStamp.milliseconds($0) }
-  }
+  func stamp(_ fields: TargetFields) -> Int64? { fields.stamp(of: after) }
 
   /// What the entry takes over: the server's stamp, and the values that differ.
   func members(of entry: JSONObject, _ fields: TargetFields) -> JSONObject {

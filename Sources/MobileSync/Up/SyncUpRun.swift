@@ -103,7 +103,7 @@ struct SyncUpRun {
   /// Creates first and deletes last, where the target wants it so; otherwise all together, as they were made.
   private func phases(_ ids: [Int64]) async throws -> [Phase] {
     guard target.sendsCreatesFirst else { return [Phase(ids: ids, hasCreates: true)] }
-    var creates = Phase(hasCreates: true), updates = Phase(), deletes = Phase(), order = CreateOrder()
+    var creates = Phase(hasCreates: true), updates = Phase(), deletes = Phase(), last = Phase(), order = CreateOrder()
     let soup = soup, plan = plan, size = 500
     for start in stride(from: 0, to: ids.count, by: size) {
       let part = Array(ids[start..<min(ids.count, start + size)])
@@ -113,12 +113,13 @@ struct SyncUpRun {
         switch batch.action(i) {
         case .create, .upsert: creates.ids.append(batch.entryIds[i])
         case .delete, .removeLocally: deletes.ids.append(batch.entryIds[i])
+        case .update where target.goesLast(i, of: batch): last.ids.append(batch.entryIds[i])
         case .update, .nothing: updates.ids.append(batch.entryIds[i])
         }
       }
     }
     creates.ids = order.sorted(creates.ids)
-    return [creates, updates, deletes]
+    return [creates, updates, deletes, last]
   }
 
   /// Entries behind those that they name.

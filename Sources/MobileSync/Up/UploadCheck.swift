@@ -85,9 +85,7 @@ struct UploadCheck {
     ).find(indices)
   }
 
-  func date(of version: ServerVersion) -> Int64? {
-    version.record?[target.fields.modificationDate]?.stringValue.flatMap { TimeStamp.milliseconds($0) }
-  }
+  func date(of version: ServerVersion) -> Int64? { version.record.flatMap(target.fields.stamp) }
 
   private func ownStamps(_ batch: DirtyBatch) async throws -> [Int64: Int64] {
     let ids = batch.entryIds, soup = soup

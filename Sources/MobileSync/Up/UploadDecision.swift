@@ -69,7 +69,7 @@ package enum UploadComparison {
     _ mergeMode: MergeMode, ownStamp: Int64? = nil
   ) -> Bool {
     guard !flags.isCreated else { return true }
-    let date = LeaveIfChanged.later(stamp(entry, fields), ownStamp), isMerge = mergeMode == .merge
+    let date = LeaveIfChanged.later(fields.stamp(of: entry), ownStamp), isMerge = mergeMode == .merge
     if let record = server.record, let base = RecordMerge.base(base, fitting: entry, fields) {
       let merge = RecordMerge(base: base, local: entry, server: record, fields: fields)
       return (isMerge || flags.isDeleted ? merge.remoteChanges : merge.foreignChanges).isEmpty
@@ -78,15 +78,11 @@ package enum UploadComparison {
     return LeaveIfChanged.mayUpload(flags, localStamp: date, remote: remote(server, fields))
   }
 
-  private static func stamp(_ record: JSONObject, _ fields: TargetFields) -> Int64? {
-    record[fields.modificationDate]?.stringValue.flatMap { TimeStamp.milliseconds($0) }
-  }
-
   private static func remote(_ server: ServerVersion, _ fields: TargetFields) -> RemoteRecord {
     switch server {
     case .deleted: .deleted
     case .unknown: .unknown
-    case .record(let record): stamp(record, fields).map { .modified($0) } ?? .unknown
+    case .record(let record): fields.stamp(of: record).map { .modified($0) } ?? .unknown
     }
   }
 }

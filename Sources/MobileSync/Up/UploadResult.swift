@@ -84,3 +84,15 @@ package struct UploadNotSent: Error {
   package let cause: any Error
   package init(_ cause: any Error) { self.cause = cause }
 }
+
+/// Why a group was not sent to its end. What is known of its records is kept.
+package struct UploadCutShort: Error {
+  package let cause: any Error
+  /// One for each record of the group, in its order; nil where nothing was sent, or nothing that does harm when it is sent again.
+  package let results: [UploadResult?]
+
+  package init(_ cause: any Error, results: [UploadResult?]) {
+    self.cause = cause
+    self.results = results
+  }
+}

@@ -33,12 +33,14 @@ public struct SyncError: Error, Sendable {
     case tooManyGhosts
     /// Another process runs this sync.
     case runningElsewhere
+    /// A sync of a store that orgs have in common belongs to another org.
+    case otherOrg
     /// Stopped or cancelled before the end: the error of calls that have no sync state to say so.
     case stopped
     case internalError
   }
 
-  /// `sync`, `network` or `smartstore`.
+  /// `sync`, `network`, `smartstore` or `host`.
   public let domain: String
   /// A ``Code``, or a code of the domain that reported the failure.
   public let code: String
@@ -75,6 +77,7 @@ public struct SyncError: Error, Sendable {
     case let error as StoreError:
       self.init(
         domain: "smartstore", code: error.code.rawValue, message: error.message, isRetryable: error.isRetryable, cause: error)
+    case let error as any SyncErrorConvertible: self = error.syncError
     case is CancellationError: self.init(.stopped, "the sync was stopped")
     default: self.init(domain: "sync", code: Code.internalError.rawValue, message: "\(error)", isRetryable: false, cause: error)
     }
@@ -82,11 +85,11 @@ public struct SyncError: Error, Sendable {
 
   private init(_ error: RestError) {
     self.init(
-      domain: "network", code: error.code.rawValue, message: error.message, isRetryable: error.isRetryable, cause: error,
-      status: error.status, body: error.body, errors: error.errors)
+      domain: error.code == .otherOrg ? "host" : "network", code: error.code.rawValue, message: error.message,
+      isRetryable: error.isRetryable, cause: error, status: error.status, body: error.body, errors: error.errors)
   }
 
-  private init(
+  package init(
     domain: String, code: String, message: String, isRetryable: Bool, cause: any Error, status: Int? = nil,
     body: String? = nil, errors: [JSONValue] = []
   ) {
@@ -112,6 +115,7 @@ public struct SyncError: Error, Sendable {
       "domain": .string(domain), "code": .string(code), "message": .string(message), "retryable": .bool(isRetryable),
     ]
     if let reason = (cause as? RestError)?.reason { json["reason"] = .string(reason) }
+    if (cause as? RestError)?.isLocal == true { json["local"] = true }
     if let status { json["status"] = .integer(Int64(status)) }
     if let body { json["body"] = .string(body) }
     if !errors.isEmpty { json["errors"] = .array(errors) }
@@ -131,6 +135,11 @@ extension SyncError {
   package static func at<T>(_ step: JSONFile.Step, _ body: () throws(SyncError) -> T) throws(SyncError) -> T {
     do { return try body() } catch { throw error.at(step) }
   }
+}
+
+/// An error of a part that this one does not know: a sync that ends with it keeps its domain and code.
+package protocol SyncErrorConvertible: Error {
+  var syncError: SyncError { get }
 }
 
 extension SyncError: Equatable {

@@ -37,6 +37,7 @@ extension SyncState {
     json["incomplete"] = .bool(isIncomplete)
     json["resumeAt"] = .integer(resumeAt)
     json["connection"] = connection.map { .string($0) }
+    json["orgId"] = orgId.map { .string($0) }
     if !memory.isEmpty { json[SyncState.memoryKey] = .object(memory) }
     return json
   }
@@ -62,6 +63,7 @@ extension SyncState {
     limitInfo = json["limitInfo"]?.stringValue ?? ""
     hasMore = json["hasMore"]?.boolValue ?? false
     isIncomplete = json["incomplete"]?.boolValue ?? false
+    orgId = json["orgId"]?.stringValue
     memory = json[SyncState.memoryKey]?.objectValue ?? [:]
     warnings = (json["warnings"]?.arrayValue ?? []).compactMap(\.stringValue)
   }

@@ -69,6 +69,8 @@ public struct SyncState: Sendable, Equatable {
   public internal(set) var isIncomplete = false
   /// Before that the server answers nothing more, ms since 1970 UTC; 0 when it has not said so.
   public internal(set) var resumeAt: Int64 = 0
+  /// The org whose records a sync of a common store brings; nil where stores have one org each.
+  public internal(set) var orgId: String?
   /// What the target keeps between runs, such as where a walk stands. Not for scripts.
   var memory = JSONObject()
   /// The named server that the sync talks to; nil for the org.

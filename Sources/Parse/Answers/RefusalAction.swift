@@ -31,6 +31,8 @@ enum RefusalAction: Sendable, Equatable {
 /// What a request was about, as far as the treatment of its refusal depends on it.
 enum RequestKind: Sendable, Equatable {
   case query, read, create, update, delete, logIn
+  /// Of a file.
+  case upload
   /// A batch as a whole.
   case batch
 
@@ -71,6 +73,7 @@ extension ServerRefusal {
     case .delete: .done
     case .query: .noPermission
     case .logIn: .signIn
+    case .upload: .flag
     case .read, .create, .update: message.hasPrefix("Permission denied") ? .noPermission : kind == .create ? .flag : .readBack
     case .batch: .stop
     }
@@ -85,6 +88,14 @@ extension ServerRefusal {
     case 408, 425, 429, 502, 503, 504: .retry(attempts: Tuning.attempts)
     case 413: kind.isDown || kind == .batch ? .stop : .flag
     default: .stop
+    }
+  }
+
+  /// Whether the refusal of a file is the trouble of the record that names it.
+  var flagsFile: Bool {
+    switch action(for: .upload) {
+    case .flag, .flagFile, .flagAndDropField, .duplicate, .noPermission: true
+    default: false
     }
   }
 

@@ -108,7 +108,7 @@ struct ConditionMatch {
   private static func regex(_ field: String, _ pattern: JSONValue, _ options: JSONValue?) throws -> Regex<AnyRegexOutput> {
     let letters = options?.stringValue ?? "", text = pattern.stringValue ?? ""
     do {
-      return try Regex((letters.isEmpty ? "" : "(?\(letters))") + text)
+      return try Regex((letters.isEmpty ? "" : "(?\(letters))") + text).matchingSemantics(.unicodeScalar)
     } catch {
       throw ParseProblem(description: "where: '\(field)': the regular expression '\(text)' cannot be read: \(error)")
     }
@@ -129,28 +129,41 @@ struct ConditionMatch {
     case .any(let tests): tests.contains { holds($0, row) }
     case .not(let test): !holds(test, row)
     case .id(let ids): row["objectId"]?.stringValue.map(ids.contains) ?? false
-    case .field(let field, let test): holds(test, value(field, row))
+    case .field(let field, let test): holds(test, found(at: FieldPath(field).names, in: .object(row)))
     }
   }
 
   /// nil for a field that is not there or null.
   static func value(_ path: String, _ row: JSONObject) -> JSONValue? {
-    var value: JSONValue? = .object(row)
-    for name in path.split(separator: ".") { value = value?[String(name)] }
-    return value.flatMap { $0.isNull ? nil : $0 }
+    found(at: FieldPath(path).names, in: .object(row)).flatMap { $0.isNull ? Optional.none : $0 }
   }
 
-  private static func holds(_ test: FieldTest, _ value: JSONValue?) -> Bool {
+  /// A number behind a list is a place in it; any other name means that of every element.
+  private static func found(at path: ArraySlice<String>, in value: JSONValue) -> JSONValue? {
+    guard let name = path.first else { return value }
+    switch value {
+    case .object(let members): return members[name].flatMap { found(at: path.dropFirst(), in: $0) }
+    case .array(let items):
+      if let place = Int(name) { return items.indices.contains(place) ? found(at: path.dropFirst(), in: items[place]) : nil }
+      let all = items.compactMap { found(at: path, in: $0) }
+      return all.isEmpty ? nil : .array(all)
+    default: return nil
+    }
+  }
+
+  /// - Parameter there: The field's value; a list fulfils what one of its elements does.
+  private static func holds(_ test: FieldTest, _ there: JSONValue?) -> Bool {
+    let value = there.flatMap { $0.isNull ? Optional.none : $0 }
+    func one(_ test: (JSONValue) -> Bool) -> Bool { (value?.arrayValue ?? [value].compactMap { $0 }).contains(where: test) }
     switch test {
     case .equal(let wanted): return wanted.isNull ? value == nil : isEqual(value, wanted)
     case .isIn(let list): return list.contains { $0.isNull ? value == nil : isEqual(value, $0) }
-    case .holdsAll(let list):
-      return value?.arrayValue.map { all in list.allSatisfy { one in all.contains { isSame($0, one) } } } ?? false
+    case .holdsAll(let list): return !list.isEmpty && list.allSatisfy { isEqual(value, $0) }
     case .isContained(let list):
-      return value?.arrayValue.map { all in all.allSatisfy { one in list.contains { isSame($0, one) } } } ?? false
-    case .compare(let other, let isRight): return value.flatMap { order($0, other) }.map(isRight) ?? false
-    case .exists: return value != nil
-    case .matches(let regex): return value?.stringValue.map { $0.firstMatch(of: regex) != nil } ?? false
+      return (value?.arrayValue ?? []).allSatisfy { one in list.contains { isSame(one, $0) } }
+    case .compare(let other, let isRight): return one { order($0, other).map(isRight) ?? false }
+    case .exists: return there != nil
+    case .matches(let regex): return one { $0.stringValue.map { $0.firstMatch(of: regex) != nil } ?? false }
     case .pointsTo(let className, let ids):
       return (value?.arrayValue ?? [value].compactMap { $0 }).contains { one in
         one["className"]?.stringValue == className && one["objectId"]?.stringValue.map(ids.contains) ?? false
@@ -166,7 +179,9 @@ struct ConditionMatch {
   }
 
   private static func isSame(_ a: JSONValue, _ b: JSONValue) -> Bool {
-    if let a = a["objectId"]?.stringValue, let b = b["objectId"]?.stringValue { return a == b }
+    if let id = a["objectId"]?.stringValue, let other = b["objectId"]?.stringValue {
+      return id == other && a["className"] == b["className"]
+    }
     return order(a, b).map { $0 == 0 } ?? (a == b)
   }
 
@@ -177,7 +192,9 @@ struct ConditionMatch {
       guard let a = moment(a), let b = moment(b) else { return nil }
       return a < b ? -1 : a > b ? 1 : 0
     }
-    if let a = a.stringValue, let b = b.stringValue { return a.utf8.elementsEqual(b.utf8) ? 0 : a < b ? -1 : 1 }
+    if let a = a.stringValue, let b = b.stringValue {
+      return a.utf8.elementsEqual(b.utf8) ? 0 : a.utf8.lexicographicallyPrecedes(b.utf8) ? -1 : 1
+    }
     if let a = a.boolValue, let b = b.boolValue { return a == b ? 0 : a ? 1 : -1 }
     return nil
   }

@@ -14,35 +14,43 @@ struct DeepSave: Sendable {
     let id: String
     /// Values and operations.
     var body: JSONObject
+    /// Fields as they are to be after the save: they tell what became of a change whose answer is lost.
+    var known = JSONObject()
 
     var isNew: Bool { ParsePointer(className: className, objectId: id).isLocal }
+    var changesPassword: Bool { className == "_User" && !isNew && body["password"] != nil }
   }
 
   struct Saved: Sendable, Equatable {
     let id: String
+    /// What was sent.
+    var sent: JSONObject
     /// What the server says of it.
-    var fields: JSONObject
+    var answer: JSONObject
     /// Ids that the server gave others of the same save, by ours.
     var ids: [String: String] = [:]
+    /// Fields whose files were uploaded, as they are to be read: with the addresses.
+    var files = JSONObject()
   }
 
   typealias Outcome = Result<Saved, ParseSaveError>
 
   /// What is known so far.
-  private struct Progress {
+  fileprivate struct Progress {
     var outcomes: [Outcome?]
     /// Ids of the server, by ours.
     var ids: [String: String] = [:]
     /// Left out of a create: links, and pointers in a circle. It follows in an update.
     var later: [Int: JSONObject] = [:]
+    /// Fields whose files have been uploaded.
+    var files: [Int: JSONObject] = [:]
     /// A request as a whole failed: nothing further is sent.
     var end: RestError?
   }
 
-  /// - Throws: `CancellationError`, ``ParseProblem``.
-  func save(_ nodes: [Node]) async throws -> [Outcome] {
+  func save(_ nodes: [Node]) async -> [Outcome] {
     var progress = Progress(outcomes: Array(repeating: nil, count: nodes.count))
-    var open = Array(nodes.indices)
+    var open = nodes.indices.filter { !nodes[$0].changesPassword }
     while !open.isEmpty, progress.end == nil {
       let ready = open.filter { waiting(nodes[$0], progress).isEmpty }
       if ready.isEmpty {
@@ -50,19 +58,24 @@ struct DeepSave: Sendable {
           for i in open { progress.outcomes[i] = .failure(refusal(nodes[i], progress)) }
           break
         }
-        try await send([first], nodes, &progress)
+        await send([first], nodes, &progress)
         open.removeAll { $0 == first }
       } else {
-        try await send(ready, nodes, &progress)
+        await send(ready, nodes, &progress)
         open.removeAll(where: ready.contains)
       }
     }
-    try await sendRest(nodes, &progress)
-    return progress.outcomes.map { outcome in
-      (outcome ?? .failure(ParseSaveError(progress.end))).map { saved in
-        var saved = saved
+    await sendRest(nodes, &progress)
+    await changePasswords(nodes, &progress)
+    return progress.outcomes.enumerated().map { i, outcome in
+      switch outcome ?? .failure(ParseSaveError(progress.end)) {
+      case .success(var saved):
         saved.ids = progress.ids
-        return saved
+        saved.files = progress.files[i] ?? [:]
+        return .success(saved)
+      case .failure(var error):
+        error.uploaded = progress.files[i] ?? [:]
+        return .failure(error)
       }
     }
   }
@@ -95,43 +108,41 @@ struct DeepSave: Sendable {
 
   // MARK: Sending
 
-  private func send(_ indices: [Int], _ nodes: [Node], _ progress: inout Progress) async throws {
+  private func send(_ indices: [Int], _ nodes: [Node], _ progress: inout Progress) async {
     var sent: [Int] = [], requests: [ObjectRequest] = []
-    for i in indices {
-      do throws(ParseProblem) {
-        guard let request = try request(i, nodes[i], &progress) else {
-          progress.outcomes[i] = .success(Saved(id: nodes[i].id, fields: [:]))
+    for i in indices where progress.end == nil {
+      do {
+        let node = try await withFiles(i, nodes[i], &progress)
+        guard let request = try request(i, node, &progress) else {
+          progress.outcomes[i] = .success(Saved(id: node.id, sent: [:], answer: [:]))
           continue
         }
         sent.append(i)
         requests.append(request)
+      } catch let problem as ParseProblem {
+        progress.outcomes[i] = .failure(ParseSaveError(code: nil, message: problem.description))
       } catch {
-        progress.outcomes[i] = .failure(ParseSaveError(code: nil, message: error.description))
+        progress.fail(i, error)
       }
     }
-    guard !requests.isEmpty else { return }
-    let outcomes: [BatchSender.Outcome]
-    do {
-      outcomes = try await sender(requests).send(requests)
-    } catch let error as RestError {
-      progress.end = error
-      for (i, request) in zip(sent, requests) { progress.outcomes[i] = try await found(request, nodes[i], error) }
-      return
-    }
-    for (i, outcome) in zip(sent, outcomes) {
-      progress.outcomes[i] = try await result(outcome, nodes[i])
+    guard !requests.isEmpty, progress.end == nil else { return }
+    let outcomes = await sender(requests, sent.map { nodes[$0] }).send(requests)
+    for ((i, request), outcome) in zip(zip(sent, requests), outcomes) {
+      progress.end = progress.end ?? outcome.end.map(Self.restError)
+      progress.outcomes[i] = await result(outcome, request, nodes[i])
       if case .success(let saved)? = progress.outcomes[i] { progress.ids[nodes[i].id] = saved.id }
     }
   }
 
-  /// After a request without a usable answer.
-  private func found(_ request: ObjectRequest, _ node: Node, _ error: RestError) async throws -> Outcome {
-    guard request.verb == .create, error.mayHaveHappened else { return .failure(ParseSaveError(error)) }
-    let finding: BatchSender.Finding = if let known = try? await look(request) { known } else { .unclear }
-    switch finding {
-    case .made(let object): return try await result(.done(object), node)
-    case .notMade, .unclear: return .failure(ParseSaveError(error, isUnknown: true))
+  /// Files go before the objects that name them.
+  private func withFiles(_ i: Int, _ node: Node, _ progress: inout Progress) async throws -> Node {
+    var node = node
+    for (field, value) in node.body where PendingFile.isIn(value) {
+      let stored = try await PendingFile.replaced(in: value) { try await client.stored($0) }
+      node.body[field] = stored
+      progress.files[i, default: [:]][field] = stored
     }
+    return node
   }
 
   /// nil when nothing has changed: an empty PUT would move `updatedAt`.
@@ -139,11 +150,12 @@ struct DeepSave: Sendable {
     var body = JSONObject(), later = JSONObject()
     for (field, value) in node.body {
       if ParseNames.serverFields.contains(field) { continue }
-      if field != "ACL", node.className != "_User" || field != "authData" { try ParseNames.checkField(field, of: node.className) }
+      try check(field, of: node.className)
       let resolved = LocalPointers.resolved(value, progress.ids)
       if isLater(value, node) || !LocalPointers.all(in: resolved).isEmpty {
         later[field] = value
       } else if let operation = value["__op"]?.stringValue {
+        try FieldOperation.check(operation, on: field)
         // A new object has nothing to take away.
         if !node.isNew || operation != "Delete" { body[field] = resolved }
       } else if let value = try OutgoingValue(resolved).json {
@@ -158,44 +170,76 @@ struct DeepSave: Sendable {
     return body.isEmpty ? nil : try .update(node.className, node.id, body)
   }
 
+  /// A column, or a path into an Object column.
+  private func check(_ field: String, of className: String) throws(ParseProblem) {
+    if field == "ACL" || className == "_User" && field == "authData" { return }
+    let column = String(field.prefix { $0 != "." })
+    try ParseNames.checkField(column, of: className)
+    if column != field, !ParseNames.isPath(field) { try ParseNames.checkField(field, of: className) }
+  }
+
   /// What had to wait for ids.
-  private func sendRest(_ nodes: [Node], _ progress: inout Progress) async throws {
+  private func sendRest(_ nodes: [Node], _ progress: inout Progress) async {
     for i in nodes.indices {
       guard let later = progress.later[i], case .success(var saved)? = progress.outcomes[i] else { continue }
       let body = LocalPointers.resolved(.object(later), progress.ids).objectValue ?? [:]
       if let missing = LocalPointers.all(in: .object(body)).first {
         progress.outcomes[i] = .failure(
           ParseSaveError(
-            code: nil, message: "the object is saved, but not what points to \(missing.className)/\(missing.objectId)"))
+            code: nil, message: "the object is saved, but not what points to \(missing.className)/\(missing.objectId)",
+            savedId: saved.id))
         continue
       }
-      guard progress.end == nil else {
-        progress.outcomes[i] = .failure(ParseSaveError(progress.end))
+      guard progress.end == nil, let request = try? ObjectRequest.update(nodes[i].className, saved.id, body) else {
+        progress.outcomes[i] = .failure(ParseSaveError(progress.end, savedId: saved.id))
         continue
       }
-      let request = try ObjectRequest.update(nodes[i].className, saved.id, body), outcome: BatchSender.Outcome
-      do {
-        outcome = try await sender([request]).send([request])[0]
-      } catch let error as RestError {
-        progress.end = error
-        progress.outcomes[i] = .failure(ParseSaveError(error, savedId: saved.id))
-        continue
-      }
-      switch try await result(outcome, Node(className: nodes[i].className, id: saved.id, body: body)) {
+      let outcome = await sender([request], [nodes[i]]).send([request])[0]
+      progress.end = outcome.end.map(Self.restError)
+      switch await result(outcome, request, nodes[i]) {
       case .success(let more):
-        for (key, value) in more.fields { saved.fields[key] = value }
+        for (key, value) in more.answer { saved.answer[key] = value }
         progress.outcomes[i] = .success(saved)
-      case .failure(let error): progress.outcomes[i] = .failure(error)
+      case .failure(var error):
+        error.savedId = saved.id
+        progress.outcomes[i] = .failure(error)
       }
     }
   }
 
-  private func sender(_ requests: [ObjectRequest]) -> BatchSender {
-    BatchSender(exchange: client.exchange, memory: UploadMemory(), isTransaction: false) { try await look(requests[$0]) }
+  /// Behind everything else: a new password ends the session that the others are sent with.
+  private func changePasswords(_ nodes: [Node], _ progress: inout Progress) async {
+    for i in nodes.indices where nodes[i].changesPassword && progress.end == nil {
+      do {
+        let node = try await withFiles(i, nodes[i], &progress)
+        guard waiting(node, progress).isEmpty else {
+          progress.outcomes[i] = .failure(refusal(node, progress))
+          continue
+        }
+        guard let request = try request(i, node, &progress) else { continue }
+        let change = PasswordChange(
+          exchange: client.exchange, memory: UploadMemory(), request: request, userId: node.id,
+          username: node.known["username"]?.stringValue)
+        let outcome = await change.send()
+        progress.end = outcome.end.map(Self.restError)
+        progress.outcomes[i] = await result(outcome, request, node)
+      } catch let problem as ParseProblem {
+        progress.outcomes[i] = .failure(ParseSaveError(code: nil, message: problem.description))
+      } catch {
+        progress.fail(i, error)
+      }
+    }
   }
 
-  /// By its key, whether a create was carried out.
-  private func look(_ request: ObjectRequest) async throws -> BatchSender.Finding {
+  private func sender(_ requests: [ObjectRequest], _ nodes: [Node]) -> BatchSender {
+    BatchSender(exchange: client.exchange, memory: UploadMemory(), isTransaction: false) {
+      try await look(requests[$0], nodes[$0])
+    }
+  }
+
+  /// Whether a write was carried out that must not be sent twice.
+  private func look(_ request: ObjectRequest, _ node: Node) async throws -> BatchSender.Finding {
+    if request.verb == .update { return try await compare(request, node) }
     guard let field = clientKeyField, let key = request.body?[field], request.verb == .create,
       let className = ParseNames.className(ofPath: request.path)
     else { return .unclear }
@@ -204,23 +248,60 @@ struct DeepSave: Sendable {
     return try await client.exchange.objects(query).first.map { .made($0) } ?? .notMade
   }
 
-  private func result(_ outcome: BatchSender.Outcome, _ node: Node) async throws -> Outcome {
+  /// What the server has beside what it is to have.
+  private func compare(_ request: ObjectRequest, _ node: Node) async throws -> BatchSender.Finding {
+    let operations = (request.body ?? [:]).filtered { _, value in !FieldOperation.isRepeatable(["": value]) }
+    guard let stamp = node.known["updatedAt"], !operations.isEmpty else { return .unclear }
+    let columns = operations.keys.map { FieldPath($0).root }
+    let found = try await client.exchange.objects([node.id], in: node.className, keys: columns, chunk: 1)[node.id]
+    guard let found else { return .unclear }
+    if found["updatedAt"] == stamp { return .notMade }
+    let isThere = operations.allSatisfy { field, _ in
+      node.known[field].map { FieldPath(field).value(in: found)?.isSame(as: $0) ?? false } ?? false
+    }
+    return isThere ? .made(found) : .unclear
+  }
+
+  private func result(_ outcome: BatchSender.Outcome, _ request: ObjectRequest, _ node: Node) async -> Outcome {
     switch outcome {
     case .done(let answer):
-      let written = WriteAnswer(answer)
-      if let token = written.sessionToken {
-        try await client.connection.keep(
-          UserSession(token: token, userId: node.isNew ? answer["objectId"]?.stringValue : node.id))
-      }
-      var fields = written.merged(into: [:], sent: node.body)
-      fields["objectId"] = nil
-      return .success(Saved(id: answer["objectId"]?.stringValue ?? node.id, fields: fields))
+      var known = answer
+      known["objectId"] = nil
+      return .success(Saved(id: answer["objectId"]?.stringValue ?? node.id, sent: request.body ?? [:], answer: known))
     case .refused(let refusal): return .failure(ParseSaveError(code: refusal.code, message: refusal.message))
     case .unknown(let refusal):
       return .failure(
         ParseSaveError(
           code: refusal.code, message: "\(refusal.message); it may have been saved all the same: look before it is saved again",
           isUnknown: true))
+    case .lost(let error, let mayHaveHappened):
+      let cause = Self.restError(error)
+      guard mayHaveHappened, !request.isRepeatable else { return .failure(ParseSaveError(cause)) }
+      // After a request without a usable answer.
+      if case .made(let object)? = try? await look(request, node) { return await result(.done(object), request, node) }
+      return .failure(ParseSaveError(cause, isUnknown: true))
+    case .notSent(let error): return .failure(ParseSaveError(Self.restError(error)))
+    }
+  }
+
+  private static func restError(_ error: any Error) -> RestError {
+    if let error = error as? RestError { return error }
+    return error is CancellationError ? .cancelled(outcome: .notSent) : RestError(code: .invalidBody, message: "\(error)")
+  }
+}
+
+extension DeepSave.Progress {
+  /// A file of an object was not stored.
+  fileprivate mutating func fail(_ i: Int, _ error: any Error) {
+    guard let error = error as? RestError else {
+      end = end ?? RestError.cancelled(outcome: .notSent)
+      return
+    }
+    if let refusal = ServerRefusal(error), refusal.flagsFile {
+      outcomes[i] = .failure(ParseSaveError(code: refusal.code, message: refusal.message))
+    } else {
+      outcomes[i] = .failure(ParseSaveError(error))
+      end = end ?? error
     }
   }
 }

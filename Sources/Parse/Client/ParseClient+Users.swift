@@ -8,13 +8,13 @@ extension ParseClient {
   /// - Parameter fields: `username` and `password` at least; `email` where the server wants it.
   /// - Throws: `RestError` with the server's code: 202 for a name that is taken, 203 for an email.
   public func signUp(_ fields: JSONObject) async throws -> ParseObject {
-    try await signIn(fields, RestRequest(.POST, "/users", body: fields.serialized()))
+    let answer = try await exchange.signIn(RestRequest(.POST, "/users", body: fields.serialized()))
+    return Self.user(answer, fields)
   }
 
   /// - Throws: `RestError` with code 101 for a wrong name or password.
   public func logIn(_ username: String, _ password: String) async throws -> ParseObject {
-    let fields: JSONObject = ["username": .string(username), "password": .string(password)]
-    return try await signIn([:], RestRequest(.POST, "/login", body: fields.serialized()))
+    Self.user(try await exchange.logIn(username, password), [:])
   }
 
   /// Ends the session. One that had ended already is no error.
@@ -36,18 +36,12 @@ extension ParseClient {
     return try user(try await send(RestRequest(.GET, "/users/me")).response)
   }
 
-  private func signIn(_ fields: JSONObject, _ request: RestRequest) async throws -> ParseObject {
-    var options = Self.options
-    options.leavesOutSession = true
-    let response = try await connection.send(request, options).response
-    guard let answer = try response.json().objectValue, let token = answer["sessionToken"]?.stringValue,
-      let id = answer["objectId"]?.stringValue
-    else { throw response.invalidBody("the answer to a login has no 'sessionToken' or no 'objectId'") }
-    try await connection.keep(UserSession(token: token, userId: id))
+  /// - Parameter fields: As they were sent; the answer says more.
+  private static func user(_ answer: JSONObject, _ fields: JSONObject) -> ParseObject {
     var known = fields
     known["password"] = nil
-    for (key, value) in Self.shown(answer) { known[key] = value }
-    return ParseObject("_User", objectId: id, known)
+    for (key, value) in answer { known[key] = value }
+    return ParseObject("_User", objectId: answer["objectId"]?.stringValue ?? "", known)
   }
 
   private func user(_ response: RestResponse) throws -> ParseObject {

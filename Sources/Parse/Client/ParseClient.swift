@@ -1,6 +1,7 @@
 import JSON
 import MobileSync
 import RestClient
+import Synchronization
 
 /// A Parse server for programs: what is asked for and changed here happens on the server at once. Threads: any.
 ///
@@ -10,6 +11,8 @@ import RestClient
 public final class ParseClient: Sendable {
   let connection: RestConnection
   let exchange: ParseExchange
+  /// Files that were uploaded, by their digests: an object that is refused and saved again makes no second one.
+  private let storedFiles = Mutex<[String: JSONValue]>([:])
 
   /// - Parameter connection: One of the kind `parse`.
   /// - Throws: ``ParseProblem``.
@@ -129,11 +132,13 @@ public final class ParseClient: Sendable {
 
   /// Saves objects, those that others point to first.
   /// - Returns: One for each, in order. What was saved before a request failed stays saved.
-  public func save(_ objects: [ParseObject], clientKeyField: String? = nil) async throws
+  public func save(_ objects: [ParseObject], clientKeyField: String? = nil) async
     -> [Result<ParseObject, ParseSaveError>]
   {
-    let saved = try await DeepSave(client: self, clientKeyField: clientKeyField).save(
-      objects.map { DeepSave.Node(className: $0.className, id: $0.objectId, body: $0.changes) })
+    let saved = await DeepSave(client: self, clientKeyField: clientKeyField).save(
+      objects.map { object in
+        DeepSave.Node(className: object.className, id: object.objectId, body: object.changes, known: object.expected)
+      })
     return zip(objects, saved).map { object, result in
       result.map { saved in
         var object = object
@@ -145,8 +150,19 @@ public final class ParseClient: Sendable {
 
   /// - Throws: ``ParseSaveError``.
   public func save(_ object: ParseObject) async throws -> ParseObject {
-    guard let saved = try await save([object]).first else { return object }
+    guard let saved = await save([object]).first else { return object }
     return try saved.get()
+  }
+
+  /// Stores a file that a value holds, once.
+  func stored(_ file: PendingFile) async throws -> JSONValue {
+    if let known = storedFiles.withLock({ $0[file.digest] }) { return known }
+    let value = try await exchange.upload(file)
+    storedFiles.withLock { files in
+      if files.count >= Tuning.rememberedFiles { files.removeAll() }
+      files[file.digest] = value
+    }
+    return value
   }
 
   /// An object that is gone already counts as deleted.
@@ -167,13 +183,15 @@ public struct ParseSaveError: Error, Sendable, Equatable, CustomStringConvertibl
   /// The server may have made it all the same, and nothing tells.
   public let isUnknown: Bool
   /// The id of a new object that was made; what belongs into a later request, such as links, is missing.
-  public let savedId: String?
+  public internal(set) var savedId: String?
   /// Why a request as a whole failed.
   public let cause: RestError?
+  /// Fields whose files are on the server already, as a column holds them.
+  public internal(set) var uploaded = JSONObject()
 
-  init(code: Int?, message: String, isUnknown: Bool = false) {
+  init(code: Int?, message: String, isUnknown: Bool = false, savedId: String? = nil) {
     (self.code, self.message, self.isUnknown) = (code, message, isUnknown)
-    (savedId, cause) = (nil, nil)
+    (self.savedId, cause) = (savedId, nil)
   }
 
   init(_ cause: RestError?, isUnknown: Bool = false, savedId: String? = nil) {

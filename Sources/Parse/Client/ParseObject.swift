@@ -12,6 +12,8 @@ public struct ParseObject: Sendable, Equatable {
   public private(set) var fields: JSONObject
   /// What the next save sends: values and operations, by field.
   public private(set) var changes = JSONObject()
+  /// Fields whose value here is not the server's: an operation began with nothing.
+  private var guessed: Set<String> = []
 
   /// A new object.
   public init(_ className: String, _ fields: JSONObject = [:]) {
@@ -36,6 +38,12 @@ public struct ParseObject: Sendable, Equatable {
     fields = [:]
   }
 
+  /// Fields as they are to be after the save, by names that may lead into columns. They tell what became of a change whose answer
+  /// is lost.
+  public mutating func know(_ values: JSONObject) {
+    for (name, value) in values { FieldPath(name).set(value, in: &fields) }
+  }
+
   /// The fields with the id, as the server sends them.
   public var row: JSONObject { fields.replacing(with: ["objectId": .string(objectId)]) }
 
@@ -43,39 +51,67 @@ public struct ParseObject: Sendable, Equatable {
   public var isNew: Bool { pointer.isLocal }
   public var pointer: ParsePointer { ParsePointer(className: className, objectId: objectId) }
 
-  /// A field. To set nil unsets it.
+  /// A field, or a part of an Object column such as `stats.reads`. To set nil unsets it.
   public subscript(field: String) -> JSONValue? {
-    get { fields[field] }
-    set {
-      fields[field] = newValue
-      changes[field] = newValue ?? FieldOperation.delete.json
-      if newValue == nil, isNew { changes[field] = nil }
-    }
+    get { FieldPath(field).value(in: fields) }
+    set { set(FieldPath(field), field, newValue) }
   }
 
   /// Adds to a number at the server, whatever it is there by then.
-  public mutating func increment(_ field: String, by amount: Int64 = 1) {
-    note(field, .increment(.integer(amount)))
-    fields[field] = .integer((fields[field]?.integerValue ?? 0) &+ amount)
+  public mutating func increment(_ field: String, by amount: Int64 = 1) { apply(.increment(.integer(amount)), to: field) }
+
+  /// The same by a number with decimals.
+  public mutating func increment<Amount: BinaryFloatingPoint>(_ field: String, by amount: Amount) {
+    apply(.increment(.number(Double(amount))), to: field)
   }
 
   /// Appends to a list.
-  public mutating func add(_ values: [JSONValue], to field: String) {
-    note(field, .add(values))
-    fields[field] = .array((fields[field]?.arrayValue ?? []) + values)
-  }
+  public mutating func add(_ values: [JSONValue], to field: String) { apply(.add(values), to: field) }
 
   /// Appends to a list what it lacks.
-  public mutating func addUnique(_ values: [JSONValue], to field: String) {
-    note(field, .addUnique(values))
-    let known = fields[field]?.arrayValue ?? []
-    fields[field] = .array(known + values.filter { value in !known.contains { $0 == value } })
-  }
+  public mutating func addUnique(_ values: [JSONValue], to field: String) { apply(.addUnique(values), to: field) }
 
   /// Takes values out of a list, each as often as it is there.
-  public mutating func remove(_ values: [JSONValue], from field: String) {
-    note(field, .remove(values))
-    fields[field] = .array((fields[field]?.arrayValue ?? []).filter { value in !values.contains { $0 == value } })
+  public mutating func remove(_ values: [JSONValue], from field: String) { apply(.remove(values), to: field) }
+
+  /// Fields as they are to be after a save, where that is known: what has changed, the stamp before it, and who a user is.
+  var expected: JSONObject {
+    let names = (["updatedAt", "username"] + changes.keys).filter { !guessed.contains($0) }
+    return JSONObject(names.compactMap { name in self[name].map { (name, $0) } })
+  }
+
+  private mutating func set(_ path: FieldPath, _ field: String, _ value: JSONValue?) {
+    path.set(value, in: &fields)
+    if path.isPart, sendsWhole(path.root) {
+      changes[path.root] = fields[path.root]
+    } else {
+      dropParts(of: field)
+      changes[field] = value ?? (isNew ? nil : FieldOperation.delete.json)
+    }
+  }
+
+  private mutating func apply(_ operation: FieldOperation, to field: String) {
+    let path = FieldPath(field), before = path.value(in: fields), earlier = changes[field]
+    path.set(operation.applied(to: before), in: &fields)
+    if sendsWhole(path.root) {
+      changes[path.root] = fields[path.root]
+    } else if let earlier, let both = operation.laid(over: earlier) {
+      changes[field] = both
+    } else if let earlier {
+      changes[field] = guessed.contains(field) ? operation.clashing(with: earlier) : path.value(in: fields)
+    } else {
+      if before == nil { guessed.insert(field) }
+      dropParts(of: field)
+      changes[field] = operation.json
+    }
+  }
+
+  /// The column goes as a value: the server has none yet, or it is replaced anyway.
+  private func sendsWhole(_ column: String) -> Bool { isNew || changes[column].map { $0["__op"] == nil } ?? false }
+
+  /// A column that is replaced takes the changes of its parts with it.
+  private mutating func dropParts(of column: String) {
+    for key in changes.keys where key.hasPrefix(column + ".") { changes[key] = nil }
   }
 
   /// Links objects of one class by a relation.
@@ -96,11 +132,6 @@ public struct ParseObject: Sendable, Equatable {
     }
   }
 
-  private mutating func note(_ field: String, _ operation: FieldOperation) {
-    let value = changes[field].flatMap { operation.laid(over: $0) } ?? operation.json
-    changes[field] = value
-  }
-
   private mutating func change(
     _ field: String, _ apply: (inout RelationChange, String) -> Void, targets: () -> [ParsePointer]
   ) {
@@ -116,37 +147,12 @@ public struct ParseObject: Sendable, Equatable {
   mutating func take(_ saved: DeepSave.Saved) {
     objectId = saved.id
     for (key, value) in fields { fields[key] = LocalPointers.resolved(value, saved.ids) }
-    for (key, value) in saved.fields where key != "objectId" { fields[key] = value }
+    for (key, value) in saved.files { FieldPath(key).set(value, in: &fields) }
+    fields = WriteAnswer(saved.answer).merged(into: fields, sent: saved.sent)
     // It is on the server now; a copy here would only wait to be stolen.
     if className == "_User" { fields["password"] = nil }
     changes = [:]
-  }
-}
-
-extension FieldOperation {
-  /// The same field was changed before: both at once. nil where that cannot be said by one value.
-  func laid(over earlier: JSONValue) -> JSONValue? {
-    if case .increment(let amount) = self, earlier["__op"] == "Increment",
-      let more = amount.integerValue, let known = earlier["amount"]?.integerValue
-    {
-      return FieldOperation.increment(.integer(known &+ more)).json
-    }
-    guard let name = earlier["__op"]?.stringValue else { return collapsed(on: earlier) }
-    guard name == json["__op"]?.stringValue, let known = earlier["objects"]?.arrayValue, let more = json["objects"]?.arrayValue
-    else { return nil }
-    return ["__op": .string(name), "objects": .array(known + more)]
-  }
-
-  /// Of a value that is to be sent whole anyway.
-  private func collapsed(on value: JSONValue) -> JSONValue? {
-    let list = value.arrayValue ?? []
-    return switch self {
-    case .increment(let amount): .integer((value.integerValue ?? 0) &+ (amount.integerValue ?? 0))
-    case .add(let values): .array(list + values)
-    case .addUnique(let values): .array(list + values.filter { value in !list.contains { $0 == value } })
-    case .remove(let values): .array(list.filter { value in !values.contains { $0 == value } })
-    case .delete: nil
-    }
+    guessed = []
   }
 }
 

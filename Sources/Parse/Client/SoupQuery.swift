@@ -10,10 +10,13 @@ public struct SoupQuery: Sendable {
     public let soup: String
     /// Soups of link rows, by relation column.
     public let links: [String: String]
+    /// Members of the records that hold lists of ids in place of link rows, by relation column.
+    public let ids: [String: String]
 
-    public init(soup: String, links: [String: String] = [:]) {
+    public init(soup: String, links: [String: String] = [:], ids: [String: String] = [:]) {
       self.soup = soup
       self.links = links
+      self.ids = ids
     }
   }
 
@@ -125,7 +128,12 @@ public struct SoupQuery: Sendable {
         return Set(try rows(of: other, store).filter(match.holds).compactMap { $0["objectId"]?.stringValue })
       },
       related: { owner, field in
-        guard let soup = try place(owner.className).links[field] else {
+        let place = try place(owner.className)
+        if let list = place.ids[field] {
+          let rows = try rows(of: owner.className, store).filter { $0["objectId"]?.stringValue == owner.objectId }
+          return Set(rows.flatMap { $0[list]?.arrayValue ?? [] }.compactMap(\.stringValue))
+        }
+        guard let soup = place.links[field] else {
           throw ParseProblem(
             description: "relation '\(field)' of class \(owner.className) has no soup of links here: name it in 'links'")
         }
@@ -135,6 +143,12 @@ public struct SoupQuery: Sendable {
         return Set(rows.compactMap { $0["relatedId"]?.stringValue })
       },
       owners: { field, targets in
+        if let list = places[className]?.ids[field] {
+          let rows = try rows(of: className, store).filter { row in
+            row[list]?.arrayValue?.contains { $0.stringValue.map(targets.contains) ?? false } ?? false
+          }
+          return Set(rows.compactMap { $0["objectId"]?.stringValue })
+        }
         guard let soup = places[className]?.links[field] else { return nil }
         let rows = try entries(soup, store).filter {
           $0["field"]?.stringValue == field && $0["relatedId"]?.stringValue.map(targets.contains) ?? false

@@ -51,7 +51,8 @@ struct ObjectRequest: Sendable, Equatable {
     }
   }
 
-  private var changesPassword: Bool { path.hasPrefix(ParseNames.path(of: "_User") + "/") && body?["password"] != nil }
+  /// Of a user whom the server has.
+  var changesPassword: Bool { verb == .update && path.hasPrefix(ParseNames.path(of: "_User") + "/") && body?["password"] != nil }
 
   var kind: RequestKind {
     switch verb {

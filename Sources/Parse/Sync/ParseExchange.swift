@@ -8,14 +8,18 @@ struct ParseExchange: Sendable {
   let server: ServerAddress
   /// nil outside a sync.
   let control: RunControl?
+  /// nil outside a sync: a program's own calls act as the user of the moment.
+  let pin: SessionPin?
 
   /// - Throws: ``SyncError`` `.invalidTarget` for a connection that cannot be used, `.internalError` without any.
-  init(_ connections: RestConnections?, named name: String, _ control: RunControl) throws {
+  /// - Parameter pin: Of a run that makes several of these; nil for one of its own.
+  init(_ connections: RestConnections?, named name: String, _ control: RunControl, pin: SessionPin? = nil) throws {
     connection = try connections.connection(named: name, label: ParseTarget.label)
     server = try ParseTarget.checked("connection") { [connection] () throws(ParseProblem) in
       try ServerAddress(connection.settings.baseURL)
     }
     self.control = control
+    self.pin = pin ?? SessionPin()
   }
 
   /// Of a program's own requests.
@@ -23,6 +27,7 @@ struct ParseExchange: Sendable {
     self.connection = connection
     server = try ServerAddress(connection.settings.baseURL)
     control = nil
+    pin = nil
   }
 
   /// - Throws: ``SyncError`` `.invalidTarget` for a name that is no connection to a Parse server.
@@ -35,7 +40,7 @@ struct ParseExchange: Sendable {
     ).at(.key("connection"))
   }
 
-  /// - Throws: `RestError`; `CancellationError` once the run is to end.
+  /// - Throws: `RestError`; `CancellationError` once the run is to end, or another user has signed in since it began.
   func send(_ request: RestRequest, as kind: RequestKind) async throws -> ConnectionResponse {
     var attempt = 1
     while true {
@@ -44,6 +49,7 @@ struct ParseExchange: Sendable {
         var options = ConnectionOptions(cache: .bypass)
         // The soup holds the records.
         options.usesStoredAnswers = false
+        try pin?.check(try await connection.userSession(), connection.name)
         return try await connection.send(request, options)
       } catch {
         // What the status tells was repeated by the connection; codes that come with 400 are not.

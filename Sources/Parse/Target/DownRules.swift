@@ -64,7 +64,9 @@ struct DownRules: Sendable {
     var query = try ParseTarget.checked("className") { () throws(ParseProblem) in
       try ParseQuery(target.className, condition)
     }
-    query.keys = columns.map { columns in columns + [target.deletedField].compactMap { $0 }.filter { !columns.contains($0) } }
+    // Without its column no object comes along.
+    let further = [target.deletedField].compactMap { $0 } + include.map(\.field)
+    query.keys = columns.map { columns in columns + further.filter { !columns.contains($0) } }
     query.include = include.map(\.field)
     return query
   }

@@ -50,6 +50,10 @@ struct UpRules: Sendable {
     }
     var groups: [[String]] = []
     for value in try ParseTarget.list(json, "uniqueBy") {
+      guard value.arrayValue != nil || value.objectValue?.isEmpty == true else {
+        throw ParseTarget.wrong(
+          "uniqueBy", "'uniqueBy' must be a list of lists of fields, such as [[\"name\"]], got \(value.text)")
+      }
       let group = try ParseTarget.columns(["uniqueBy": value], "uniqueBy", of: className) ?? []
       guard !group.isEmpty else { throw ParseTarget.wrong("uniqueBy", "'uniqueBy' must be a list of lists of fields") }
       groups.append(group)

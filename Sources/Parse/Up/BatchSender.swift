@@ -10,6 +10,18 @@ struct BatchSender: Sendable {
     case refused(ServerRefusal)
     /// A create that may have been carried out although its answer is this error, and nothing tells.
     case unknown(ServerRefusal)
+    /// Its request has no usable answer, or a look at what became of it failed.
+    case lost(any Error, mayHaveHappened: Bool)
+    /// A request before it ended the sending.
+    case notSent(any Error)
+
+    /// What ended the sending.
+    var end: (any Error)? {
+      switch self {
+      case .lost(let error, _), .notSent(let error): error
+      default: nil
+      }
+    }
   }
 
   /// Whether a create that was refused with an error of the server itself was carried out.
@@ -30,54 +42,63 @@ struct BatchSender: Sendable {
     let item: ObjectRequest
   }
 
+  /// Nothing is sent behind a request that failed as a whole; what the answers before it said stays known.
   /// - Returns: One for each, in order.
-  /// - Throws: `RestError` when a request as a whole failed.
-  func send(_ items: [ObjectRequest]) async throws -> [Outcome] {
+  func send(_ items: [ObjectRequest]) async -> [Outcome] {
     let writes = items.enumerated().map { Write(position: $0.offset, item: $0.element) }
-    return try await retry(try await send(writes, isTransaction: isTransaction), writes)
+    return await retry(await send(writes, isTransaction: isTransaction), writes)
   }
 
   // MARK: One request
 
-  private func send(_ writes: [Write], isTransaction: Bool) async throws -> [Outcome] {
+  private func send(_ writes: [Write], isTransaction: Bool) async -> [Outcome] {
     let batches = BatchRequest.chunks(
       writes.map(\.item), size: min(writes.count, memory.batchSize), isTransaction: isTransaction)
-    var outcomes: [Outcome] = []
-    for batch in batches { outcomes += try await send(batch, Array(writes[outcomes.count...].prefix(batch.items.count))) }
+    return await inTurn(batches, writes) { await send($0, $1) }
+  }
+
+  /// One batch after the other, up to one that ends the sending.
+  private func inTurn(
+    _ batches: [BatchRequest], _ writes: [Write], _ send: (BatchRequest, [Write]) async -> [Outcome]
+  ) async -> [Outcome] {
+    var outcomes: [Outcome] = [], end: (any Error)?
+    for batch in batches {
+      let part = Array(writes[outcomes.count...].prefix(batch.items.count))
+      if let end {
+        outcomes += part.map { _ in .notSent(end) }
+      } else {
+        let sent = await send(batch, part)
+        outcomes += sent
+        end = sent.lazy.compactMap(\.end).first
+      }
+    }
     return outcomes
   }
 
   /// - Parameter writes: Those of the batch.
-  private func send(_ batch: BatchRequest, _ writes: [Write]) async throws -> [Outcome] {
-    if batch.items.count == 1 { return [try await send(batch.items[0])] }
+  private func send(_ batch: BatchRequest, _ writes: [Write]) async -> [Outcome] {
+    if batch.items.count == 1 { return [await send(batch.items[0])] }
     do {
-      let response = try await exchange.send(batch.request(on: exchange.server), as: .batch)
-      return try results(batch, response)
-    } catch let error as RestError where error.code == .httpStatus {
-      guard let refusal = ServerRefusal(error) else { throw error }
-      if refusal.refusesSize, let halves = batch.halves {
-        memory.lowerBatchSize(to: halves[0].items.count)
-        var outcomes: [Outcome] = []
-        for half in halves { outcomes += try await send(half, Array(writes[outcomes.count...].prefix(half.items.count))) }
-        return outcomes
+      return try results(batch, try await exchange.send(batch.request(on: exchange.server), as: .batch))
+    } catch {
+      if let refusal = (error as? RestError).flatMap({ $0.code == .httpStatus ? ServerRefusal($0) : nil }) {
+        if refusal.refusesSize, let halves = batch.halves {
+          memory.lowerBatchSize(to: halves[0].items.count)
+          return await inTurn(halves, writes) { await send($0, $1) }
+        }
+        if batch.isTransaction, refusal.status == 500 { return await sendAlone(writes, refusal) }
       }
-      guard batch.isTransaction, refusal.status == 500 else { throw error }
-      return try await sendAlone(writes, refusal)
+      return writes.map { _ in .lost(error, mayHaveHappened: Self.mayHaveHappened(error)) }
     }
   }
 
   /// After a transaction that was refused: all was rolled back, and the guilty one is not named. That it was is looked at, since
   /// the answer is the same when the server fails behind the last write.
-  private func sendAlone(_ writes: [Write], _ refusal: ServerRefusal) async throws -> [Outcome] {
-    var outcomes: [Outcome] = []
-    for write in writes {
-      if let known = try await look(write, refusal) {
-        outcomes.append(known)
-      } else {
-        outcomes.append(try await send(write.item))
-      }
+  private func sendAlone(_ writes: [Write], _ refusal: ServerRefusal) async -> [Outcome] {
+    await inTurn(writes.map { BatchRequest(items: [$0.item]) }, writes) { _, alone in
+      if let known = await look(alone[0], refusal) { return [known] }
+      return [await send(alone[0].item)]
     }
-    return outcomes
   }
 
   private func results(_ batch: BatchRequest, _ response: ConnectionResponse) throws -> [Outcome] {
@@ -95,30 +116,39 @@ struct BatchSender: Sendable {
   }
 
   /// A write of its own.
-  private func send(_ item: ObjectRequest) async throws -> Outcome {
+  private func send(_ item: ObjectRequest) async -> Outcome {
     do {
       let response = try await exchange.send(item.request, as: item.kind)
       guard let object = try response.response.json().objectValue else {
         throw response.response.invalidBody("the answer to a write is not an object")
       }
       return .done(object)
-    } catch let error as RestError where error.code == .httpStatus {
-      guard let refusal = ServerRefusal(error), refusal.isAboutTheRecord else { throw error }
-      return .refused(refusal)
+    } catch {
+      if let refusal = (error as? RestError).flatMap({ $0.code == .httpStatus ? ServerRefusal($0) : nil }),
+        refusal.isAboutTheRecord
+      {
+        return .refused(refusal)
+      }
+      return .lost(error, mayHaveHappened: Self.mayHaveHappened(error))
     }
+  }
+
+  /// A run that is to end sends nothing.
+  private static func mayHaveHappened(_ error: any Error) -> Bool {
+    error is CancellationError ? false : (error as? RestError)?.mayHaveHappened ?? true
   }
 
   // MARK: Again
 
   /// Sends those again whose refusal says that they may pass. A create is looked for before, and behind the last try.
-  private func retry(_ first: [Outcome], _ writes: [Write]) async throws -> [Outcome] {
+  private func retry(_ first: [Outcome], _ writes: [Write]) async -> [Outcome] {
     var outcomes = first, attempt = 1
     while true {
       var again: [Write] = [], seconds = 0.0
       for (i, write) in writes.enumerated() {
         guard case .refused(let refusal) = outcomes[i] else { continue }
         guard let attempts = refusal.attempts(for: write.item) else { continue }
-        if let known = try await look(write, refusal) {
+        if let known = await look(write, refusal, hasEnded: outcomes.contains { $0.end != nil }) {
           outcomes[i] = known
         } else if let wait = BackOff.seconds(
           afterAttempt: attempt, of: attempts, random: exchange.connection.random(), asked: nil)
@@ -127,20 +157,31 @@ struct BatchSender: Sendable {
           again.append(write)
         }
       }
-      guard !again.isEmpty else { return outcomes }
-      try await exchange.connection.wait(seconds: seconds)
+      guard !again.isEmpty, !outcomes.contains(where: { $0.end != nil }) else { return outcomes }
+      do {
+        try await exchange.connection.wait(seconds: seconds)
+      } catch {
+        for write in again { outcomes[write.position] = .notSent(error) }
+        return outcomes
+      }
       attempt += 1
-      for (write, outcome) in zip(again, try await send(again, isTransaction: false)) { outcomes[write.position] = outcome }
+      for (write, outcome) in zip(again, await send(again, isTransaction: false)) { outcomes[write.position] = outcome }
     }
   }
 
+  /// - Parameter hasEnded: Nothing more is asked.
   /// - Returns: nil when the write was surely not carried out, or does no harm when it is sent twice.
-  private func look(_ write: Write, _ refusal: ServerRefusal) async throws -> Outcome? {
+  private func look(_ write: Write, _ refusal: ServerRefusal, hasEnded: Bool = false) async -> Outcome? {
     guard !write.item.isRepeatable else { return nil }
-    return switch try await find(write.position) {
-    case .made(let object): .done(object)
-    case .notMade: nil
-    case .unclear: .unknown(refusal)
+    guard !hasEnded else { return .unknown(refusal) }
+    do {
+      return switch try await find(write.position) {
+      case .made(let object): .done(object)
+      case .notMade: nil
+      case .unclear: .unknown(refusal)
+      }
+    } catch {
+      return .lost(error, mayHaveHappened: true)
     }
   }
 }

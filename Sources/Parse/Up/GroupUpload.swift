@@ -10,11 +10,14 @@ struct GroupUpload: Sendable {
   let context: UploadContext
   let batch: DirtyBatch
 
-  private var memory: UploadMemory { target.memory }
-  private var className: String { target.target.className }
-  private var now: Int64 { context.configuration.now() }
+  var memory: UploadMemory { target.memory }
+  var className: String { target.target.className }
+  var now: Int64 { context.configuration.now() }
 
-  private enum Plan {
+  /// What becomes of a row that is not sent.
+  struct KnownResult: Error { let result: UploadResult }
+
+  enum Plan {
     case row(RowUpload)
     case done(UploadResult)
   }
@@ -27,32 +30,35 @@ struct GroupUpload: Sendable {
       throw UploadNotSent(error)
     }
     let rows = plans.compactMap { plan -> RowUpload? in if case .row(let row) = plan, row.request != nil { row } else { nil } }
-    let outcomes = try await sender(rows).send(rows.compactMap(\.request))
+    let outcomes = await outcomes(of: rows)
     stopIfAllAreForbidden(outcomes)
-    var answered = zip(rows, outcomes).makeIterator(), results: [UploadResult] = []
-    for plan in plans {
-      let result: UploadResult
+    var answered = zip(rows, outcomes).makeIterator(), results: [UploadResult?] = []
+    var end = outcomes.lazy.compactMap(\.end).first
+    for (plan, upload) in zip(plans, group.uploads) {
+      var result: UploadResult?
       switch plan {
       case .done(let known): result = known
       case .row(let row) where row.request == nil: result = row.succeeded([:])
       case .row:
         guard let (row, outcome) = answered.next() else { continue }
-        result = try await self.result(row, outcome)
+        do { result = try await self.result(row, outcome) } catch { end = end ?? error }
       }
-      note(result, batch.entry(group.uploads[results.count].index), group.uploads[results.count].action)
+      if let result { note(result, batch.entry(upload.index), upload.action) }
       results.append(result)
     }
-    return results
+    if let end { throw UploadCutShort(end, results: results) }
+    return results.compactMap { $0 }
   }
 
-  private func encoder() throws -> RecordEncoder {
-    let rules = target.rules
-    return try ParseTarget.checked("createFieldlist") { [batch, className] () throws(ParseProblem) in
-      let list = { (fields: [String]?) in (fields ?? []).filter { $0 != "objectId" } }
-      return try RecordEncoder(
-        className: className, createFields: list(batch.plan.create), updateFields: list(batch.plan.update),
-        clientKeyField: rules.clientKeyField)
+  private func outcomes(of rows: [RowUpload]) async -> [BatchSender.Outcome] {
+    let requests = rows.compactMap(\.request)
+    guard let row = rows.first, requests.count == 1, requests[0].changesPassword else {
+      return await sender(rows).send(requests)
     }
+    let change = PasswordChange(
+      exchange: exchange, memory: memory, request: requests[0], userId: batch.serverId(row.upload.index) ?? "",
+      username: row.entry["username"]?.stringValue)
+    return [await change.send()]
   }
 
   private func sender(_ rows: [RowUpload]) -> BatchSender {
@@ -78,154 +84,24 @@ struct GroupUpload: Sendable {
         code: .httpStatus, message: "class '\(className)' may not be written to: \(refusal.message)", status: refusal.status))
   }
 
-  // MARK: Planning
-
-  private func plans(_ group: UploadGroup) async throws -> [Plan] {
-    let encoder = try encoder(), bases = try await context.bases(of: group.indices.map { batch.entryIds[$0] })
-    var plans: [Plan] = [], rows: [RowUpload] = []
-    for upload in group.uploads {
-      let entryId = batch.entryIds[upload.index], entry = batch.entry(upload.index)
-      let row = RowUpload(
-        upload: upload, entry: entry, resolved: entry, base: bases[entryId], key: context.createKeys[entryId])
-      let plan = try await plan(row, encoder)
-      plans.append(plan)
-      if case .row(let row) = plan { rows.append(row) }
-    }
-    try await MirrorQueue(target: target.target, context: context).note(rows)
-    return plans
-  }
-
-  private func plan(_ given: RowUpload, _ encoder: RecordEncoder) async throws -> Plan {
-    var row = given
-    if let error = row.refusedBefore { return .done(UploadResult(isSuccess: false, error: error, says: [])) }
-    do {
-      if row.upload.action == .delete {
-        row.request = try deletion(row)
-        return .row(row)
-      }
-      if let waiting = try await resolve(&row) { return .done(waiting) }
-      row.request = row.upload.action == .create ? try await creation(&row, encoder) : try await update(&row, encoder)
-      if row.upload.action == .create, row.request == nil { return .done(try duplicate(row)) }
-      return .row(row)
-    } catch let problem as ParseProblem {
-      return .done(row.failed(problem.description, at: now, isLasting: true))
-    } catch let error as RestError where error.code == .httpStatus && error.status.map({ $0 < 500 && $0 != 429 }) ?? false {
-      // A look before a create was refused: nothing says that there is no such object.
-      guard let refusal = ServerRefusal(error) else { throw error }
-      return .done(row.failed(refusal, at: now, isLasting: false))
-    }
-  }
-
-  private func deletion(_ row: RowUpload) throws(ParseProblem) -> ObjectRequest {
-    let id = batch.serverId(row.upload.index) ?? ""
-    guard let field = target.target.deletedField else { return try .delete(className, id) }
-    return try .update(className, id, [field: true])
-  }
-
-  /// Puts known ids in.
-  /// - Returns: Why the entry has to wait; nil when it can be sent.
-  private func resolve(_ row: inout RowUpload) async throws -> UploadResult? {
-    let sent = Set((row.upload.action == .create ? batch.plan.create : batch.plan.update) ?? [])
-    var ids: [String: String] = [:]
-    for found in LocalPointers.find(in: row.entry, target.target) where sent.contains(found.field) {
-      let local = found.pointer.objectId
-      if let id = try await knownId(local, found.soup) {
-        ids[local] = id
-      } else if row.upload.action == .create, try await isCircle(found, row) {
-        row.resolved[found.field] = nil
-        row.leftOut.insert(found.field)
-        row.isPartial = true
-      } else {
-        return row.failed("waiting for \(found.pointer.className)/\(local)", at: now)
-      }
-    }
-    if !ids.isEmpty { for (key, value) in row.resolved { row.resolved[key] = LocalPointers.resolved(value, ids) } }
-    return nil
-  }
-
-  private func knownId(_ local: String, _ soup: String?) async throws -> String? {
-    if let id = memory.assignedId(for: local) { return id }
-    guard let soup = soup ?? context.place?.soup else { return nil }
-    return try await context.assignedId(for: local, in: soup)
-  }
-
-  /// Whether the entry that is named waits for this one, or is to be created later in this run: then one of them goes first, and
-  /// the pointer follows.
-  private func isCircle(_ found: LocalPointers.Found, _ row: RowUpload) async throws -> Bool {
-    let local = found.pointer.objectId
-    guard !memory.hasFailed(local), let place = context.place, let own = row.localId else { return false }
-    if local == own { return true }
-    let soup = found.soup ?? place.soup
-    let named = try await place.store.read { snapshot -> JSONObject? in
-      guard try snapshot.soupExists(soup) else { return nil }
-      return try snapshot.entryIds(in: soup, where: "objectId", equals: .text(local)).first
-        .flatMap { try snapshot.entry($0, in: soup)?.object() }
-    }
-    guard let named, named.hasFlag(LocalField.created), !named.hasFlag(LocalField.deleted) else { return false }
-    if soup == place.soup { return true }
-    return named.contains { _, value in value.names(own) }
-  }
-
-  private func creation(_ row: inout RowUpload, _ encoder: RecordEncoder) async throws -> ObjectRequest? {
-    if let field = row.key?["field"]?.stringValue, let value = row.key?["value"] { row.resolved[field] = value }
-    let write = try encoder.create(row.resolved)
-    // Links have no place in a create: a failure behind the insert would look like a failed create.
-    if try await !relations(of: &row, base: nil).isEmpty { row.isPartial = true }
-    switch try await UniqueCheck(target: target, exchange: exchange).look(row) {
-    case .free: return try .create(className, write.body)
-    case .taken(let id?) where target.rules.onDuplicate == .adopt:
-      row.adopted = id
-      return try .update(className, id, write.body)
-    case .taken: return nil
-    }
-  }
-
-  private func duplicate(_ row: RowUpload) throws -> UploadResult {
-    let fields = target.rules.uniqueBy.map { $0.map { "'\($0)'" }.joined(separator: " and ") }.joined(separator: ", or ")
-    return row.failed(
-      "class \(className) has an object with the same \(fields) already; change it, or set 'onDuplicate'",
-      code: ServerCode.duplicateValue.rawValue, at: now)
-  }
-
-  private func update(_ row: inout RowUpload, _ encoder: RecordEncoder) async throws -> ObjectRequest? {
-    var body = try encoder.update(row.resolved, from: row.base)?.body ?? [:]
-    for (field, operation) in try await relations(of: &row, base: row.base) { body[field] = operation }
-    guard !body.isEmpty else { return nil }
-    return try .update(className, batch.serverId(row.upload.index) ?? "", body)
-  }
-
-  /// What becomes of relations that are kept as lists of ids.
-  private func relations(of row: inout RowUpload, base: JSONObject?) async throws -> JSONObject {
-    var operations = JSONObject()
-    for rule in target.target.ownRelations {
-      guard case .ids(let list) = rule.storage, let now = row.resolved[list]?.arrayValue else { continue }
-      var ids: [String] = []
-      for id in now.compactMap(\.stringValue) {
-        guard id.hasPrefix(LocalField.localIdPrefix) else {
-          ids.append(id)
-          continue
-        }
-        ids.append(try await knownId(id, rule.soup) ?? id)
-      }
-      row.resolved[list] = .array(ids.sorted().map { .string($0) })
-      let before = Set((base?[list]?.arrayValue ?? []).compactMap(\.stringValue))
-      let change = RelationChange(field: rule.field, className: rule.className, from: before, to: Set(ids))
-      if let operation = change.operation { operations[rule.field] = operation }
-    }
-    return operations
-  }
-
   // MARK: Results
 
-  private func result(_ row: RowUpload, _ outcome: BatchSender.Outcome) async throws -> UploadResult {
+  /// - Returns: nil for a write that was not made, or that may be sent again.
+  private func result(_ row: RowUpload, _ outcome: BatchSender.Outcome) async throws -> UploadResult? {
     switch outcome {
     case .done(let answer): return row.succeeded(answer)
     case .refused(let refusal): return try await result(row, refusal)
-    case .unknown(let refusal):
-      var pending = row.failed(refusal, at: now, isLasting: false)
-      pending.isPending = true
-      return pending
+    case .unknown(let refusal): return pending(row, refusal)
+    case .lost(let error, true) where row.request?.verb == .create:
+      return pending(row, ServerRefusal(status: nil, code: nil, message: "\(error)"))
+    case .lost, .notSent: return nil
     }
+  }
+
+  private func pending(_ row: RowUpload, _ refusal: ServerRefusal) -> UploadResult {
+    var pending = row.failed(refusal, at: now, isLasting: false)
+    pending.isPending = true
+    return pending
   }
 
   private func result(_ row: RowUpload, _ refusal: ServerRefusal) async throws -> UploadResult {
@@ -258,21 +134,12 @@ struct GroupUpload: Sendable {
     else { return nil }
     var row = given
     row.adopted = id
-    let request = try ObjectRequest.update(className, id, body)
-    row.request = request
-    guard case .done(let answer)? = try await sender([row]).send([request]).first else { return nil }
+    row.request = try adoption(id, body)
+    guard let request = row.request else { return row.succeeded([:]) }
+    let outcome = await sender([row]).send([request])[0]
+    if let end = outcome.end { throw end }
+    guard case .done(let answer) = outcome else { return nil }
     return row.succeeded(answer)
-  }
-}
-
-extension JSONValue {
-  /// Whether a pointer to that object stands somewhere in it.
-  fileprivate func names(_ id: String) -> Bool {
-    switch self {
-    case .array(let items): items.contains { $0.names(id) }
-    case .object(let members): members["objectId"]?.stringValue == id || members.contains { $0.value.names(id) }
-    default: false
-    }
   }
 }
 

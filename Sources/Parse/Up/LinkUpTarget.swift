@@ -61,7 +61,8 @@ struct LinkUpTarget: SyncUpTarget {
     let now = context.configuration.now()
     var rows: [Row] = [], owners: [Owner] = [], changes: [Owner: [RelationChange]] = [:]
     for upload in group.uploads {
-      let row = try await self.row(batch.entry(upload.index), context, now)
+      var row = try await self.row(batch.entry(upload.index), context, now)
+      try await follow(&row, upload, batch.entryIds[upload.index], context, now)
       rows.append(row)
       guard let link = row.link, let rule = rule(link) else { continue }
       let owner = Owner(className: link.ownerClass, id: link.ownerId)
@@ -73,7 +74,7 @@ struct LinkUpTarget: SyncUpTarget {
       changes[owner] = all
     }
     let outcomes = try await send(owners, changes, context)
-    return zip(rows, group.uploads).map { row, upload in
+    let results = zip(rows, group.uploads).map { row, upload -> UploadResult? in
       guard let link = row.link else { return row.result ?? failed("the row names no link", now) }
       switch outcomes[Owner(className: link.ownerClass, id: link.ownerId)] {
       case .done?: return succeeded(row, link, upload.action)
@@ -83,15 +84,18 @@ struct LinkUpTarget: SyncUpTarget {
       case .refused(let refusal)? where refusal.code == ServerCode.objectNotFound.rawValue && row.isOrphan:
         return succeeded(row, link, upload.action)
       case .refused(let refusal)?, .unknown(let refusal)?: return failed(refusal, now)
+      case .lost?, .notSent?: return nil
       case nil: return failed("the link was not sent", now)
       }
     }
+    if let end = outcomes.values.lazy.compactMap(\.end).first { throw UploadCutShort(end, results: results) }
+    return results.compactMap { $0 }
   }
 
   private func send(
     _ owners: [Owner], _ changes: [Owner: [RelationChange]], _ context: UploadContext
   ) async throws -> [Owner: BatchSender.Outcome] {
-    let exchange = try ParseExchange(connections, named: target.connection, context.control)
+    let exchange = try ParseExchange(connections, named: target.connection, context.control, pin: memory.pin)
     let sender = BatchSender(exchange: exchange, memory: memory, isTransaction: false) { _ in .notMade }
     var outcomes: [Owner: BatchSender.Outcome] = [:], asked: [Owner] = [], requests: [ObjectRequest] = []
     for owner in owners {
@@ -104,7 +108,7 @@ struct LinkUpTarget: SyncUpTarget {
         try ParseTarget.checked("relations") { () throws(ParseProblem) in try .update(owner.className, owner.id, body) })
     }
     guard !requests.isEmpty else { return outcomes }
-    for (owner, outcome) in zip(asked, try await sender.send(requests)) { outcomes[owner] = outcome }
+    for (owner, outcome) in zip(asked, await sender.send(requests)) { outcomes[owner] = outcome }
     try await noteStamps(outcomes, context)
     return outcomes
   }
@@ -130,6 +134,32 @@ struct LinkUpTarget: SyncUpTarget {
   }
 
   // MARK: Rows
+
+  /// A link that follows a pointer goes when the server has the pointer.
+  private func follow(
+    _ row: inout Row, _ upload: PlannedUpload, _ entryId: Int64, _ context: UploadContext, _ now: Int64
+  ) async throws {
+    guard let link = row.link, let rule = rule(link), let mirror = rule.mirror, mirror.className == target.className,
+      let soup = ownSoup, let place = context.place
+    else { return }
+    let isAdded = upload.action != .delete
+    switch try await MirrorCheck(context: context, soup: soup).verdict(link, mirror, isAdded: isAdded) {
+    case .send: return
+    case .wait:
+      row.result = failed("waiting for '\(mirror.field)' of \(mirror.className)/\(link.relatedId)", now)
+    case .drop:
+      try await place.store.write(.pulled) { transaction in
+        if isAdded {
+          try transaction.remove([entryId], from: place.soup)
+        } else {
+          _ = try transaction.patch(
+            entryId, in: place.soup, setting: LocalField.clean, removing: [LocalField.lastError])
+        }
+      }
+      row.result = UploadResult(isSuccess: true)
+    }
+    row.link = nil
+  }
 
   private func rule(_ link: LinkRow) -> RelationRule? {
     rules.first { $0.field == link.field && target.ownerClass(of: $0) == link.ownerClass }

@@ -61,3 +61,41 @@ struct MirrorQueue: Sendable {
       id, in: change.soup, setting: [LocalField.deleted: .bool(!change.isAdded), LocalField.local: .bool(isLocal)])
   }
 }
+
+/// Whether a link that follows a pointer column may be sent: the server has the pointer that it follows.
+///
+/// It is queued before its record is sent, so that none is lost when the process ends in between; the record may be refused, or
+/// changed back.
+struct MirrorCheck: Sendable {
+  enum Verdict: Sendable {
+    case send
+    /// The record has a change that the server has not taken yet.
+    case wait
+    /// Neither the record nor the server says so any more.
+    case drop
+  }
+
+  let context: UploadContext
+  /// Of the records with the pointer column.
+  let soup: String
+
+  func verdict(_ link: LinkRow, _ mirror: RelationRule.Mirror, isAdded: Bool) async throws -> Verdict {
+    let soup = soup, field = mirror.field
+    guard let store = context.place?.store else { return .send }
+    return try await store.read { snapshot in
+      guard try snapshot.soupExists(soup),
+        let id = try snapshot.entryIds(in: soup, where: "objectId", equals: .text(link.relatedId)).first,
+        let entry = try snapshot.entry(id, in: soup)?.object()
+      else { return .send }
+      let isDirty = entry.hasFlag(LocalField.local), base = try snapshot.base(of: id, in: soup)
+      guard !isDirty || base != nil else { return .send }
+      let known = try base.flatMap { try JSONValue(parsing: $0).objectValue } ?? entry
+      let there = isDirty ? Self.id(known[field]) : Self.id(entry[field])
+      let here = entry.hasFlag(LocalField.deleted) ? nil : Self.id(entry[field])
+      if (there == link.ownerId) == isAdded { return .send }
+      return (here == link.ownerId) == isAdded ? .wait : .drop
+    }
+  }
+
+  private static func id(_ value: JSONValue?) -> String? { value?["objectId"]?.stringValue }
+}

@@ -58,7 +58,7 @@ struct ParseSyncUpTarget: SyncUpTarget {
   }
 
   func exchange(_ context: UploadContext) throws -> ParseExchange {
-    try ParseExchange(connections, named: target.connection, context.control)
+    try ParseExchange(connections, named: target.connection, context.control, pin: memory.pin)
   }
 
   // MARK: Sending
@@ -75,12 +75,22 @@ struct ParseSyncUpTarget: SyncUpTarget {
     }
     for upload in uploads {
       let names = Set(LocalPointers.find(in: batch.entry(upload.index), target).map(\.pointer.objectId))
-      if open.count >= rules.maxBatchSize || !names.isDisjoint(with: made) { close() }
+      // A new password ends the session of what is sent with it.
+      let isAlone = changesPassword(upload.index, of: batch)
+      if open.count >= rules.maxBatchSize || !names.isDisjoint(with: made) || isAlone { close() }
       open.append(upload)
+      if isAlone { close() }
       if upload.action == .create, let id = batch.recordId(upload.index) { made.insert(id) }
     }
     close()
     return groups
+  }
+
+  func goesLast(_ i: Int, of batch: DirtyBatch) -> Bool { changesPassword(i, of: batch) }
+
+  private func changesPassword(_ i: Int, of batch: DirtyBatch) -> Bool {
+    target.className == "_User" && batch.action(i) == .update && batch.plan.update?.contains("password") == true
+      && batch.entry(i)["password"] != nil
   }
 
   func send(_ group: UploadGroup, of batch: DirtyBatch, in context: UploadContext) async throws -> [UploadResult] {
@@ -132,6 +142,7 @@ final class UploadMemory: Sendable {
   }
 
   private let state: Mutex<State> = Mutex(State())
+  let pin = SessionPin()
 
   /// - Throws: What an answer said that concerns every further record.
   func check() throws { if let end = state.withLock({ $0.end }) { throw end } }

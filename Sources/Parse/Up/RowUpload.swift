@@ -46,7 +46,9 @@ struct RowUpload: Sendable {
     guard upload.action != .delete else { return UploadResult(isSuccess: true) }
     let id = upload.action == .create ? adopted ?? answer["objectId"]?.stringValue : nil
     var merged = written.merged(into: resolved, sent: body)
-    if let field = key?["field"]?.stringValue, let value = key?["value"], upload.action == .create { merged[field] = value }
+    if let field = key?["field"]?.stringValue, let value = key?["value"], upload.action == .create, adopted == nil {
+      merged[field] = value
+    }
     if let id { merged["objectId"] = .string(id) }
     var result = UploadResult(isSuccess: true, id: id)
     result.record = merged.filtered { key, value in entry[key] != value && !LocalField.all.contains(key) }

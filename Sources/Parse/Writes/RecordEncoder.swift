@@ -26,13 +26,15 @@ struct RecordEncoder: Sendable {
     self.updateFields = updateFields.filter { !ParseNames.serverFields.contains($0) }
   }
 
-  /// A field that the record lacks is left out.
+  /// A field that the record lacks is left out. An access list goes along, listed or not: without it an object that only some may
+  /// read would be made, or made anew, for everyone.
   /// - Throws: ``ParseProblem`` that names the field.
   func create(_ record: JSONObject) throws(ParseProblem) -> Write {
     var draft = Draft(className: className)
     for field in createFields {
       if let value = record[field] { try draft.set(field, value) }
     }
+    if !createFields.contains("ACL"), let access = record["ACL"], access.objectValue != nil { try draft.set("ACL", access) }
     return try draft.write()
   }
 

@@ -11,6 +11,10 @@ public struct ConnectionOptions: Sendable {
   /// Milliseconds between two writes, where that is longer than the connection's `pauseMs`.
   public var pauseMs = 0
 
+  /// Refusals that the caller reckons with, such as the 404 of a record that may be gone: the request log tells of them as it
+  /// tells of any answer.
+  package var expectedStatuses: Set<Int> = []
+
   /// A user's session stays away: the request is to get one.
   package var leavesOutSession = false
 

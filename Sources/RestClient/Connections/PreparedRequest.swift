@@ -12,6 +12,8 @@ struct PreparedRequest: Sendable {
   /// Seconds between two writes, at least.
   let pause: Double
   let leavesOutSession: Bool
+  /// See ``ConnectionOptions/expectedStatuses``.
+  let expectedStatuses: Set<Int>
   private let secretHeaders: [String]
 
   /// - Parameter headers: Those of the options, their secrets read.
@@ -26,6 +28,7 @@ struct PreparedRequest: Sendable {
     usesStoredAnswers = options.usesStoredAnswers
     pause = Double(options.pauseMs) / 1000
     leavesOutSession = options.leavesOutSession
+    expectedStatuses = options.expectedStatuses
     secretHeaders = options.headers.compactMap { header in
       guard case .secret = header.value else { return nil }
       return header.name

@@ -112,6 +112,7 @@ extension RestConnection {
       let response = try await transport.exchange(
         request.method, url: request.url, headers: fields, body: request.body, timeoutS: settings.timeoutS)
       record.end(with: response)
+      record.isExpected = request.expectedStatuses.contains(response.status)
       report(number, request, response, nil, since: began)
       record.remaining = await gate.note(response.headers)?.remaining
       await gate.leave(isWrite: request.isWrite, pause: request.pause)

@@ -1,147 +1,178 @@
 import Glibc
 import JSON
+import Logging
 import Support
 
-/// What is kept of a connection's OAuth token, mode 0600, shared by all processes of a home.
-struct KeptToken: Sendable, Equatable {
-  struct Refusal: Sendable, Equatable {
-    let reason: String
-    let message: String
-    /// Seconds since 1970; nil stands until the credentials change.
-    let until: Double?
-    let count: Int
-  }
-
-  /// A salted digest of the credentials it was got with: others get another token.
-  var key: String
-  var salt: String
-  var accessToken: String?
-  /// Seconds since 1970: when it is renewed ahead of its end; nil when the server did not say how long it lives.
-  var renewAt: Double?
-  var refusal: Refusal?
-
-  var json: JSONValue {
-    var object: JSONObject = ["version": 1, "key": .string(key), "salt": .string(salt)]
-    object["accessToken"] = accessToken.map { .string($0) }
-    object["renewAt"] = renewAt.map { .number($0) }
-    object["refused"] = refusal.map { refusal in
-      var entry: JSONObject = [
-        "reason": .string(refusal.reason), "message": .string(refusal.message), "count": .integer(Int64(refusal.count)),
-      ]
-      entry["until"] = refusal.until.map { .number($0) }
-      return .object(entry)
-    }
-    return .object(object)
-  }
-
-  init(key: String, salt: String) {
-    self.key = key
-    self.salt = salt
-  }
-
-  /// Nil for anything else: such a file is as good as none.
-  init?(json: JSONValue) {
-    guard json["version"]?.integerValue == 1, let key = json["key"]?.stringValue, let salt = json["salt"]?.stringValue else {
-      return nil
-    }
-    self.init(key: key, salt: salt)
-    accessToken = json["accessToken"]?.stringValue
-    renewAt = json["renewAt"]?.doubleValue
-    if let entry = json["refused"], let reason = entry["reason"]?.stringValue, let message = entry["message"]?.stringValue {
-      refusal = Refusal(
-        reason: reason, message: message, until: entry["until"]?.doubleValue, count: Int(entry["count"]?.integerValue ?? 1))
-    }
-  }
-}
-
 /// The file of a kept token or session, while no other process changes it. Blocks; called off the cooperative pool.
-final class TokenFile: @unchecked Sendable {  // used by one renewal at a time
-  private let path: String
-  private let lock: Int32
-  private var temporary: (path: String, descriptor: Int32)?
+package final class TokenFile: @unchecked Sendable {  // used by one renewal at a time
+  /// Such as `session.json` of a folder, with `session.lock` beside it.
+  package let path: String
+  private let lockPath: String
+  private var lock: Int32
+  private var temporary: Int32?
 
-  /// Bytes set aside before a token is asked for: none must be lost to a full disk.
-  private static let reserved = 32 * 1024
+  /// Bytes set aside before a token is asked for, more than a session has: none must be lost to a full disk.
+  private static let reserved = 64 * 1024
+  /// Milliseconds between two looks at a lock.
+  private static let lookEveryMs: UInt32 = 20
 
-  /// Waits for other processes.
+  /// Waits for other processes, and blocks meanwhile.
   /// - Parameter name: Of the file, without its ending.
   /// - Throws: ``RestError`` `.signInBusy` when one takes too long; `FileError` when the folder cannot be used.
-  init(folder: String, name: String = "session", patienceMs: Int64) throws {
-    try FileSystem.makeDirectory(folder)
-    path = "\(folder)/\(name).json"
-    let lockPath = "\(folder)/\(name).lock"
-    lock = open(lockPath, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
-    guard lock >= 0 else { throw FileError("cannot create \(lockPath): \(String(cString: strerror(errno)))") }
+  package convenience init(folder: String, name: String = "session", patienceMs: Int64) throws {
+    try self.init(unlocked: folder, name)
     let end = SystemClock.monotonicMilliseconds() + patienceMs
-    while flock(lock, LOCK_EX | LOCK_NB) != 0 {
-      guard SystemClock.monotonicMilliseconds() < end else {
-        close(lock)
-        throw RestError(
-          code: .signInBusy, message: "another process has been signing in for too long: it holds \(lockPath)",
-          outcome: .notSent)
-      }
-      usleep(20_000)
+    while try !isLocked() {
+      guard SystemClock.monotonicMilliseconds() < end else { throw busy }
+      usleep(Self.lookEveryMs * 1_000)
     }
   }
 
-  deinit {
+  /// The same without blocking a thread; ends with the task.
+  package static func locked(folder: String, name: String = "session", patienceMs: Int64) async throws -> TokenFile {
+    let file = try TokenFile(unlocked: folder, name)
+    let end = SystemClock.monotonicMilliseconds() + patienceMs
+    while try !file.isLocked() {
+      guard SystemClock.monotonicMilliseconds() < end else { throw file.busy }
+      do {
+        try await Task.sleep(nanoseconds: UInt64(lookEveryMs) * 1_000_000)
+      } catch {
+        throw RestError.cancelled(outcome: .notSent)
+      }
+    }
+    return file
+  }
+
+  private init(unlocked folder: String, _ name: String) throws {
+    try FileSystem.makeDirectory(folder)
+    path = "\(folder)/\(name).json"
+    lockPath = "\(folder)/\(name).lock"
+    lock = open(lockPath, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
+    guard lock >= 0 else { throw FileError("cannot create \(lockPath): \(String(cString: strerror(errno)))") }
+  }
+
+  private func isLocked() throws -> Bool {
+    if flock(lock, LOCK_EX | LOCK_NB) == 0 { return true }
+    guard errno == EWOULDBLOCK || errno == EINTR else {
+      throw FileError("cannot lock \(lockPath): \(String(cString: strerror(errno)))")
+    }
+    return false
+  }
+
+  private var busy: RestError {
+    RestError(
+      code: .signInBusy, message: "another process has been signing in for too long: it holds \(lockPath)", outcome: .notSent)
+  }
+
+  deinit { release() }
+
+  /// Lets others change the file. It is not to be written any more.
+  package func release() {
     discard()
+    guard lock >= 0 else { return }
     close(lock)
+    lock = -1
   }
 
   func read() throws -> KeptToken? { try readJSON().flatMap { KeptToken(json: $0) } }
 
   /// nil for a file that is not there or not JSON: it is as good as none.
-  func readJSON() throws -> JSONValue? { try Self.readJSON(path) }
+  package func readJSON() throws -> JSONValue? { try Self.readJSON(path) }
 
-  /// Without waiting for the process that changes it: the file is replaced whole.
-  static func readJSON(_ path: String) throws -> JSONValue? {
-    guard let text = FileSystem.read(path) else { return nil }
+  /// Without waiting for the process that changes it: the file is replaced whole. Others lose their rights to it, with a
+  /// warning.
+  /// - Throws: `FileError` for a file of another user.
+  package static func readJSON(_ path: String, logger: Logger = Logger(label: "tureen.rest")) throws -> JSONValue? {
+    let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
+    guard descriptor >= 0 else {
+      guard errno == ENOENT || errno == ENOTDIR else {
+        throw FileError("cannot read \(path): \(String(cString: strerror(errno)))")
+      }
+      return nil
+    }
+    defer { close(descriptor) }
     var info = stat()
-    if stat(path, &info) == 0 {
-      guard info.st_uid == geteuid() else { throw FileError("\(path) belongs to another user; remove it") }
-      if info.st_mode & 0o077 != 0 { chmod(path, 0o600) }
+    guard fstat(descriptor, &info) == 0, info.st_mode & S_IFMT == S_IFREG else {
+      throw FileError("\(path) is not an ordinary file; remove it")
+    }
+    guard info.st_uid == geteuid() else {
+      throw FileError("\(path) belongs to another user (id \(info.st_uid)); remove it, or choose a home that is yours")
+    }
+    if info.st_mode & 0o077 != 0 {
+      let mode = String(info.st_mode & 0o777, radix: 8)
+      let isNarrow = fchmod(descriptor, 0o600) == 0
+      let remedy = isNarrow ? "it is 600 now" : "make it yours alone: chmod 600"
+      logger.warning("\(path) could be read or written by others (mode \(mode)); \(remedy)")
+    }
+    guard let text = FileSystem.read(descriptor) else {
+      throw FileError("cannot read \(path): \(String(cString: strerror(errno)))")
     }
     return try? JSONValue(parsing: text)
   }
 
+  // MARK: Writing
+
+  /// A process that dies leaves its unfinished file, which the next one replaces.
+  private var temporaryPath: String { path + ".new" }
+
   /// Makes sure that there is room for what ``write(_:)`` will write.
-  func reserve() throws {
-    var name = Array("\(path).XXXXXX".utf8CString)
-    let descriptor = mkstemp(&name)
-    let made = String(decoding: name.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
-    guard descriptor >= 0 else { throw FileError("cannot create a file beside \(path): \(String(cString: strerror(errno)))") }
-    _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
-    temporary = (made, descriptor)
+  package func reserve() throws {
+    guard temporary == nil else { return }
+    guard lock >= 0 else { throw FileError("cannot write \(path): its lock was given back") }
+    unlink(temporaryPath)
+    let descriptor = open(temporaryPath, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o600)
+    guard descriptor >= 0 else { throw failure("create a file beside") }
+    temporary = descriptor
     let zeros = [UInt8](repeating: 0, count: Self.reserved)
-    guard pwrite(descriptor, zeros, zeros.count, 0) == zeros.count, fsync(descriptor) == 0 else {
-      let reason = String(cString: strerror(errno))
-      discard()
-      throw FileError("cannot write \(path): \(reason)")
+    guard fchmod(descriptor, 0o600) == 0, Self.write(zeros, to: descriptor), fsync(descriptor) == 0 else {
+      throw discarded("write")
     }
   }
 
   func write(_ token: KeptToken) throws { try write(token.json) }
 
-  func write(_ json: JSONValue) throws {
-    if temporary == nil { try reserve() }
-    guard let (made, descriptor) = temporary else { return }
+  /// Replaces the file, for good when this returns.
+  package func write(_ json: JSONValue) throws {
+    try reserve()
+    guard let descriptor = temporary else { return }
     let bytes = json.serialized()
-    guard bytes.count <= Self.reserved, pwrite(descriptor, bytes, bytes.count, 0) == bytes.count,
-      ftruncate(descriptor, bytes.count) == 0, fsync(descriptor) == 0, rename(made, path) == 0
-    else {
-      let reason = String(cString: strerror(errno))
-      discard()
-      throw FileError("cannot write \(path): \(reason)")
-    }
+    guard Self.write(bytes, to: descriptor), ftruncate(descriptor, bytes.count) == 0, fsync(descriptor) == 0,
+      rename(temporaryPath, path) == 0
+    else { throw discarded("write") }
     close(descriptor)
     temporary = nil
+    try? FileSystem.sync(FileSystem.folder(of: path))
+  }
+
+  /// Removes the file. Nothing happens when there is none.
+  package func erase() throws {
+    guard unlink(path) == 0 || errno == ENOENT else { throw failure("remove") }
+    try? FileSystem.sync(FileSystem.folder(of: path))
+  }
+
+  private static func write(_ bytes: [UInt8], to descriptor: Int32) -> Bool {
+    var done = 0
+    while done < bytes.count {
+      let count = bytes[done...].withUnsafeBytes { pwrite(descriptor, $0.baseAddress, $0.count, off_t(done)) }
+      if count < 0, errno == EINTR { continue }
+      guard count > 0 else { return false }
+      done += count
+    }
+    return true
+  }
+
+  private func failure(_ verb: String) -> FileError { FileError("cannot \(verb) \(path): \(String(cString: strerror(errno)))") }
+
+  private func discarded(_ verb: String) -> FileError {
+    let error = failure(verb)
+    discard()
+    return error
   }
 
   private func discard() {
-    guard let (made, descriptor) = temporary else { return }
+    guard let descriptor = temporary else { return }
     close(descriptor)
-    unlink(made)
+    unlink(temporaryPath)
     temporary = nil
   }
 }

@@ -1,4 +1,3 @@
-import Dispatch
 import JSON
 import Support
 
@@ -94,11 +93,7 @@ actor TokenKeeper {
 
   private func file() async throws -> TokenFile? {
     guard let folder else { return nil }
-    return try await withCheckedThrowingContinuation { continuation in
-      DispatchQueue.global().async {
-        continuation.resume(with: Result { try TokenFile(folder: folder, patienceMs: Tuning.signInPatienceMs) })
-      }
-    }
+    return try await TokenFile.locked(folder: folder, patienceMs: Tuning.signInPatienceMs)
   }
 
   // MARK: Asking
@@ -109,10 +104,11 @@ actor TokenKeeper {
     let response = try await ask(headers(secret), form(secret))
     guard (200..<300).contains(response.status) else {
       guard (400..<500).contains(response.status), response.status != 408, response.status != 429 else {
-        throw ConnectionErrors.error(response, of: "\(name): \(credentials.tokenURL)", paths: .init())
+        throw redaction(secret).cleaned(
+          ConnectionErrors.error(response, of: "\(name): \(credentials.tokenURL)", paths: .init()))
       }
       let count = known?.key == fresh.key ? (known?.refusal?.count ?? 0) + 1 : 1
-      fresh.refusal = refusal(response, count)
+      fresh.refusal = refusal(response, count, redaction(secret))
       return fresh
     }
     let answer = try? response.body.json()
@@ -156,10 +152,15 @@ actor TokenKeeper {
 
   // MARK: Refusals
 
-  private func refusal(_ response: RestResponse, _ count: Int) -> KeptToken.Refusal {
+  /// A server may repeat what it was sent.
+  private func redaction(_ secret: String) -> TokenRedaction {
+    TokenRedaction([secret, Base64.text("\(credentials.clientId):\(secret)".utf8)])
+  }
+
+  private func refusal(_ response: RestResponse, _ count: Int, _ redaction: TokenRedaction) -> KeptToken.Refusal {
     let code = (try? response.body.json())?["error"]?.stringValue
     let isFinal = [401, 403].contains(response.status) || ["invalid_client", "unauthorized_client"].contains(code)
-    let said = ConnectionErrors.message(of: response, paths: .init())
+    let said = ConnectionErrors.message(of: response, paths: .init()).map { redaction.cleaned($0) }
     // Minutes.
     let waits = [1.0, 5, 15, 60]
     return KeptToken.Refusal(
@@ -171,10 +172,12 @@ actor TokenKeeper {
   private func refusalError(_ kept: KeptToken) -> RestError {
     let refusal = kept.refusal
     let until = refusal?.until.map { "; it is asked again after \(LogText.time($0))" } ?? "; it is asked again when they change"
-    return RestError(
+    var error = RestError(
       code: .notAuthenticated,
       message: "connection '\(name)': \(credentials.tokenURL) refused the client credentials (\(refusal?.message ?? "")): check "
         + "clientId, clientSecret, and 'clientAuth' and 'scopes', which some servers demand\(until)",
       outcome: .notSent)
+    error.reason = refusal?.reason
+    return error
   }
 }

@@ -13,6 +13,8 @@ package struct ExchangeRecord: Sendable {
   package var cache = CacheResult.bypass
   /// Requests that the server still allows, where it said so.
   package var remaining: Int?
+  /// The caller reckoned with this status: it is no warning.
+  package var isExpected = false
   /// Seconds until the request is sent again; nil when it is not.
   package var repeatsIn: Double?
   /// Values that are secrets wherever they stand.
@@ -46,12 +48,12 @@ package struct ExchangeRecord: Sendable {
   package var level: RequestLogLevel {
     guard let response else { return .error }
     if response.status >= 500 { return .error }
-    return response.status >= 400 || repeatsIn != nil ? .warn : .info
+    return (response.status >= 400 && !isExpected) || repeatsIn != nil ? .warn : .info
   }
 
   /// The lines, each with its break; all of them without what would command a terminal.
   func text(level: RequestLogLevel, isStored: Bool, now: Double) -> String {
-    let redaction = Redaction(secrets: secrets + authorizationSecrets)
+    let redaction = Redaction(secrets: secrets + authorizationSecrets + formSecrets)
     var lines = [summary(redaction, now)]
     if level >= .debug {
       lines += details(">", requestHeaders, requestBody, redaction)
@@ -86,6 +88,17 @@ package struct ExchangeRecord: Sendable {
       lines.append("  \(mark) \(redaction.body(body, type: type, limit: Tuning.loggedBody))")
     }
     return lines
+  }
+
+  /// Secret fields of the form that is sent, such as `client_secret`: a server may say them back.
+  private var formSecrets: [String] {
+    let type = requestHeaders.first { $0.name.equalsIgnoringCase("Content-Type") }?.value.lowercased() ?? ""
+    guard type.hasPrefix("application/x-www-form-urlencoded"), let requestBody else { return [] }
+    return String(decoding: requestBody, as: UTF8.self).split(separator: "&").compactMap { field in
+      let parts = field.split(separator: "=", maxSplits: 1)
+      guard parts.count == 2, SecretNames.isSecret(parameter: PercentEncoding.decode(parts[0]) ?? "") else { return nil }
+      return PercentEncoding.decode(parts[1])
+    }
   }
 
   /// What this request authorizes itself with: a server may say it back.

@@ -6,7 +6,7 @@ enum ExchangeNumber {
   static func next() -> Int { last.add(1, ordering: .relaxed).newValue }
 }
 
-enum LogText {
+package enum LogText {
   /// One line, without what a terminal would obey: control characters, also those of Unicode, and marks that turn the direction
   /// of writing.
   static func escaped(_ line: String) -> String {
@@ -32,7 +32,7 @@ enum LogText {
   }
 
   /// `2026-11-23T08:46:02.125Z`
-  static func time(_ seconds: Double) -> String {
+  package static func time(_ seconds: Double) -> String {
     let milliseconds = Int64((seconds * 1000).rounded(.down)), day = milliseconds / 86_400_000
     let rest = Int(milliseconds % 86_400_000), date = CalendarDate(daysSince1970: Int(day))
     return padded(date.year, 4) + "-" + padded(date.month, 2) + "-" + padded(date.day, 2) + "T" + padded(rest / 3_600_000, 2)

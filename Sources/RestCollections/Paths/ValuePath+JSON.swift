@@ -39,6 +39,9 @@ extension ValuePath {
     return value
   }
 
+  /// Whether the path leads to something in an object.
+  func isIn(_ object: JSONObject) -> Bool { value(in: .object(object)) != nil }
+
   /// The keys of a path through members.
   var memberNames: [String]? { keys?.map { String(decoding: $0, as: UTF8.self) } }
 
@@ -70,6 +73,18 @@ extension JSONObject {
     }
     var inner = self[key]?.objectValue ?? [:]
     inner.set(value, at: keys.dropFirst())
+    self[key] = .object(inner)
+  }
+
+  /// Removes what the keys lead to.
+  mutating func remove(at keys: some Collection<String>) {
+    guard let key = keys.first else { return }
+    guard keys.count > 1 else {
+      self[key] = nil
+      return
+    }
+    guard var inner = self[key]?.objectValue else { return }
+    inner.remove(at: keys.dropFirst())
     self[key] = .object(inner)
   }
 }

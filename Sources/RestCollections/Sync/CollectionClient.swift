@@ -21,16 +21,30 @@ struct CollectionClient: Sendable {
     usesStoredAnswers = own != nil
   }
 
-  /// - Parameter conditions: Headers that ask whether the page has changed.
+  /// - Parameters:
+  ///   - conditions: Headers that ask whether the page has changed.
+  ///   - expected: Statuses that are no surprise.
   /// - Throws: `RestError`; `CancellationError` once the run is to end.
-  func page(_ request: PageRequest, _ conditions: [TextPair] = []) async throws -> ConnectionResponse {
-    try await send(request.restRequest(conditions))
+  func page(
+    _ request: PageRequest, _ conditions: [TextPair] = [], expecting expected: [Int] = []
+  ) async throws -> ConnectionResponse {
+    try await send(request.restRequest(conditions), expecting: expected)
   }
 
-  func send(_ request: RestRequest) async throws -> ConnectionResponse {
+  /// - Parameter more: Headers beside the target's.
+  func send(
+    _ request: RestRequest, _ more: RecordHeaders? = nil, expecting expected: [Int] = []
+  ) async throws -> ConnectionResponse {
     try context.control.check()
-    var options = ConnectionOptions(cache: cache, sameOrigin: target.staysOnOrigin, headers: target.headers.map(\.setting))
+    // Another connection than the list's gets no secret of the target's.
+    let isElsewhere = connection.name != target.connection
+    let own = isElsewhere ? target.headers.filter { !$0.isSecret } : target.headers
+    var request = request
+    for pair in more?.texts ?? [] { request.headers.append((pair.name, pair.value)) }
+    var options = ConnectionOptions(
+      cache: cache, sameOrigin: target.staysOnOrigin, headers: own.map(\.setting) + (more?.secrets ?? []))
     options.usesStoredAnswers = usesStoredAnswers
+    options.expectedStatuses = Set(expected)
     return try await connection.send(request, options)
   }
 }

@@ -6,6 +6,8 @@ import RestClient
 struct CollectionGhosts: Sendable {
   let target: RestTarget
   let connection: RestConnection
+  /// For single records.
+  let records: RestConnection
   let context: FetchContext
 
   /// Candidates that are asked for one by one in one search; the others wait for the next.
@@ -85,7 +87,7 @@ struct CollectionGhosts: Sendable {
   ) async throws -> PageWalk.Step {
     let response: ConnectionResponse
     do {
-      response = try await client.page(walk.request)
+      response = try await client.page(walk.request, expecting: walk.pageNumber > 1 ? target.paging.endStatuses : [])
     } catch let error as RestError {
       let answer = PageAnswer(url: walk.request.url, status: error.status ?? 0, headers: error.headers)
       guard error.code == .httpStatus, let step = walk.failed(answer, bodyIsEmpty: error.body?.isEmpty ?? true) else {
@@ -108,12 +110,12 @@ struct CollectionGhosts: Sendable {
   /// Which of these records the server still has.
   private func existing(_ ids: [String]) async throws -> [String] {
     guard let read = target.up?.read else { return ids }
-    let client = CollectionClient(target, connection, context, cache: .bypass)
+    let client = CollectionClient(target, self.records, context, cache: .bypass)
     let records = try await context.records(ids)
     var existing: [String] = []
     for id in ids {
       guard let record = records[id] else { continue }
-      if try await !read.isGone(record, target, client) { existing.append(id) }
+      if try await !read.isGone(id, record, target, client) { existing.append(id) }
     }
     return existing
   }

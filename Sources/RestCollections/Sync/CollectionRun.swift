@@ -90,7 +90,7 @@ actor CollectionRun {
       let known = validates ? validators[name].flatMap { mayHaveGrown($0) ? nil : $0 } : nil
       let response: ConnectionResponse
       do {
-        response = try await client.page(request, known?.conditions ?? [])
+        response = try await client.page(request, known?.conditions ?? [], expecting: endings)
       } catch let error as RestError {
         if let page = try await afterFailure(error, request) { return page }
         continue
@@ -110,6 +110,11 @@ actor CollectionRun {
   }
 
   private var isFirst: Bool { walk.state.position == .first }
+
+  /// Refusals that say that the list or the token has ended.
+  private var endings: [Int] {
+    usesToken ? target.incremental.expiredStatuses : isFirst ? [] : target.paging.endStatuses
+  }
 
   /// Whether the page that the walk stands at is asked for with what is kept of it. That the newest changes are known says
   /// nothing to a run that is to read everything.

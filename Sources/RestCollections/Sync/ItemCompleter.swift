@@ -62,7 +62,7 @@ struct ItemCompleter: Sendable {
     }
     let response: ConnectionResponse
     do {
-      response = try await client.send(RestRequest(.GET, url))
+      response = try await client.send(RestRequest(.GET, url), expecting: [404, 410])
     } catch let error as RestError where error.code == .httpStatus && (error.status == 404 || error.status == 410) {
       let answer = PageAnswer(url: url, status: error.status ?? 404, headers: error.headers)
       guard answer.decides(bodyIsEmpty: error.body?.isEmpty ?? true) else { throw error }

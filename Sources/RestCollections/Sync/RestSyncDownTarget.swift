@@ -23,8 +23,16 @@ struct RestSyncDownTarget: SyncDownTarget {
       id: try RestSyncDownTarget.soupPath(target.items.idField, "idField"),
       modificationDate: try target.items.dateField.map { path throws(SyncError) in
         try RestSyncDownTarget.soupPath(path, "modificationDateField")
-      } ?? RestSyncDownTarget.noDate)
+      } ?? RestSyncDownTarget.noDate,
+      others: target.serverOwnMembers, dates: target.items.recordDates)
     try connections.check(target.connection, label: "rest target")
+    if let name = target.up?.connection {
+      do {
+        try connections.check(name, label: "rest target, up")
+      } catch {
+        throw error.at(.key("up"))
+      }
+    }
     for asset in target.assets { _ = try RestSyncDownTarget.soupPath(asset.field, "assets") }
     self.connections = connections
     self.assets = assets
@@ -69,7 +77,11 @@ struct RestSyncDownTarget: SyncDownTarget {
   }
 
   func remoteIds(among localIds: [[String]], in context: FetchContext) async throws -> [Set<String>] {
-    [try await CollectionGhosts(target: target, connection: try connection(), context: context).remote(among: localIds[0])]
+    let connection = try connection()
+    // Single records are read where they are written.
+    let records = try target.up?.connection.map { try connections.connection(named: $0, label: "rest target, up") } ?? connection
+    let ghosts = CollectionGhosts(target: target, connection: connection, records: records, context: context)
+    return [try await ghosts.remote(among: localIds[0])]
   }
 }
 

@@ -1,4 +1,5 @@
 import JSON
+import RestClient
 
 /// A header that a target sends beside the connection's.
 struct HeaderField: Sendable, Equatable {
@@ -16,6 +17,8 @@ struct HeaderField: Sendable, Equatable {
     case file(String)
     case command([String])
   }
+
+  var isSecret: Bool { if case .secret = value { true } else { false } }
 
   /// The headers under a key.
   static func read(_ key: String, _ reader: TargetReader) throws(RestTargetError) -> [HeaderField] {
@@ -61,5 +64,21 @@ struct HeaderField: Sendable, Equatable {
     }
     throw reader.error(
       key, "holds '\(name)', which must be text, {\"env\": NAME}, {\"file\": PATH} or {\"command\": [PROGRAM, ...]}")
+  }
+}
+
+/// The headers of a request about one record: texts filled in, secrets left to the connection.
+struct RecordHeaders: Sendable {
+  private(set) var texts: [TextPair] = []
+  private(set) var secrets: [ConnectionSettings.Header] = []
+
+  init(_ fields: [HeaderField], _ values: TemplateValues) throws(URITemplate.Problem) {
+    for field in fields {
+      guard case .text(let text) = field.value else {
+        secrets.append(field.setting)
+        continue
+      }
+      texts.append(TextPair(name: field.name, value: try URITemplate(text, for: .text).expanded { values[$0] }))
+    }
   }
 }

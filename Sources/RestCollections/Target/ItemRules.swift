@@ -1,4 +1,5 @@
 import JSON
+import MobileSync
 
 /// Where the items of a page are, what of them is kept, and which of them are marks of deletion.
 struct ItemRules: Sendable, Equatable {
@@ -159,4 +160,16 @@ struct ItemRules: Sendable, Equatable {
     }
     return Deletion(path: path, values: values, idPath: idPath, itemsPath: itemsPath)
   }
+}
+
+// MARK: - Dates of records
+
+extension ItemRules {
+  /// How the engine reads the dates that decide whether a record has changed.
+  var recordDates: RecordDates {
+    RecordDates(name: dateFormat.text) { [dateFormat, zone] in dateFormat.date($0.utf8, zone: zone)?.position }
+  }
+
+  /// ms since 1970 UTC; nil without a readable date.
+  func recordDate(of entry: JSONObject) -> Int64? { dateField?.value(in: .object(entry)).flatMap(recordDates.stamp) }
 }

@@ -171,6 +171,9 @@ struct RestTarget: Sendable, Equatable {
     } else if incremental.mode == .etag {
       throw reader.error("incremental", "cannot have the mode 'etag' with POST: such answers have no validators")
     }
+    if up?.precondition == .ifUnmodifiedSince, items.dateField == nil || items.dateFormat == .integer {
+      throw reader.error("up", "has the precondition 'ifUnmodifiedSince', which needs 'modificationDateField' with a time")
+    }
     if incremental.mode == .etag, paging.place == .header {
       throw reader.error("paging", "cannot have 'in' 'header' with the mode 'etag': validators belong to URLs")
     }
@@ -178,6 +181,33 @@ struct RestTarget: Sendable, Equatable {
       throw reader.error(
         "paging",
         "has 'maxItems', which needs 'modificationDateField' and 'incremental' with the mode 'param' and the order 'ascending'")
+    }
+  }
+}
+
+extension RestTarget {
+  /// First-level members that the server sets by itself: the tag, and objects around the tag, the id and the date that no upload
+  /// sends anything of.
+  var serverOwnMembers: [String] {
+    let tag = up?.tag.path
+    var names = [items.idField, items.dateField, tag].compactMap { path -> String? in
+      guard let name = path?.firstMember, (path?.memberNames?.count ?? 2) > 1, !(up?.sends(name) ?? false) else { return nil }
+      return name
+    }
+    if let name = tag?.singleKey { names.append(name) }
+    return names.reduce(into: []) { list, name in if !list.contains(name) { list.append(name) } }
+  }
+}
+
+extension UploadRules {
+  fileprivate func sends(_ member: String) -> Bool {
+    [create, update].contains { operation in
+      switch operation?.content {
+      case .everything?: true
+      case .fields(let fields)?:
+        fields.contains { field in if case .path(let path) = field.source { path.firstMember == member } else { false } }
+      case .body?, nil: false
+      }
     }
   }
 }

@@ -115,6 +115,12 @@ struct UploadOperation: Sendable, Equatable {
     return .fields(list)
   }
 
+  /// The field by which a create is found again, where no other field of the body comes from there.
+  var unlistedUnique: ValuePath? {
+    guard let path = once?.uniqueField, case .fields(let fields)? = content else { return nil }
+    return fields.contains { $0.source == .path(path) } ? nil : path
+  }
+
   /// Dots in a name build nesting.
   private static func wire(_ name: String, _ reader: TargetReader) throws(RestTargetError) -> [String] {
     let keys = try reader.path(name, "fields").steps?.compactMap { step -> String? in

@@ -11,6 +11,8 @@ package struct ListTrial: Sendable {
   package let outcome: String
   /// What the connection reads of a quota; nil when the answer says nothing of it.
   package let quota: String?
+  /// What to look at after a refusal, a sentence; nil where the server's words are all there is.
+  package let hint: String?
   /// nil when there was no answer to look at.
   package let survey: PageSurvey?
 
@@ -35,17 +37,26 @@ package struct ListTrial: Sendable {
       return ListTrial(target, shown, settings, try await connection.send(request.restRequest(), options))
     } catch {
       return ListTrial(
-        request: shown, outcome: error.message, quota: Quota.words(error.headers, settings.quota), survey: nil)
+        request: shown, outcome: error.message, quota: Quota.words(error.headers, settings.quota), hint: hint(error, shown),
+        survey: nil)
     }
   }
 
-  private init(request: String, outcome: String, quota: String?, survey: PageSurvey?) {
-    (self.request, self.outcome, self.quota, self.survey) = (request, outcome, quota, survey)
+  private init(request: String, outcome: String, quota: String?, hint: String?, survey: PageSurvey?) {
+    (self.request, self.outcome, self.quota, self.hint, self.survey) = (request, outcome, quota, hint, survey)
+  }
+
+  private static func hint(_ error: RestError, _ url: String) -> String? {
+    let answer = PageAnswer(url: url, status: error.status ?? 0, headers: error.headers)
+    guard error.status == 404, !answer.decides(bodyIsEmpty: error.body?.isEmpty ?? true) else { return nil }
+    return
+      "A 404 with a page comes from a wrong path: compare 'baseURL' and 'url' with the documentation, and their slash at the end."
   }
 
   private init(_ target: RestTarget, _ request: String, _ settings: ConnectionSettings, _ response: ConnectionResponse) {
     let answer = PageAnswer(response)
     self.request = request
+    hint = nil
     outcome = "\(response.status) \(answer.mediaType ?? "without Content-Type"), \(response.body.count) bytes"
     quota = Quota.words(response.response.headers, settings.quota)
     survey = response.body.withUnsafeBytes {

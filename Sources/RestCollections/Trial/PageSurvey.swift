@@ -70,7 +70,7 @@ package struct PageSurvey: Sendable {
   }
 
   private static let noJSON =
-    "The answer is no JSON. Does the URL lead to an API, does it need a header such as Accept, and are you signed in?"
+    "The answer is not JSON. Does the URL lead to an API, does it need a header such as Accept, and are you signed in?"
 
   // MARK: Items
 

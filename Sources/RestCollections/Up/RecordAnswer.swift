@@ -19,9 +19,11 @@ struct RecordAnswer: Sendable {
   /// - Throws: `RestError` `.invalidBody` for a page of a gateway: nothing says that the server has the change.
   init(_ response: ConnectionResponse, to operation: UploadOperation, _ row: UploadRow, _ exchange: RecordExchange) throws {
     let answer = PageAnswer(response), isCreate = row.serverId == nil || row.key != nil
+    let isRecord = operation.answer == .item || operation.answer == .partial
     id = isCreate ? row.key?.id : row.serverId
-    guard response.body.count > 0, response.status != 204 else {
-      id = id ?? RecordAnswer.id(inLocation: answer)
+    let isWord = !isRecord && answer.mediaType == "text/plain"
+    guard response.body.count > 0, response.status != 204, !isWord else {
+      id = id ?? operation.idPath?.value(in: .null, of: answer)?.idText ?? RecordAnswer.id(inLocation: answer)
       tag = exchange.up.tag.path.headerName.flatMap(answer.header)
       return
     }
@@ -33,7 +35,7 @@ struct RecordAnswer: Sendable {
       return
     }
     let said = operation.idPath?.value(in: json, of: answer)?.idText
-    guard operation.answer == .item || operation.answer == .partial else {
+    guard isRecord else {
       id = id ?? said ?? itemId(json, operation, exchange) ?? RecordAnswer.id(inLocation: answer)
       return
     }
@@ -42,8 +44,8 @@ struct RecordAnswer: Sendable {
     let inside = item.flatMap { exchange.target.items.idField.value(in: .object($0))?.idText }
     let known = id ?? said
     id = known ?? inside ?? RecordAnswer.id(inLocation: answer)
-    guard let item, operation.answer == .partial || inside != nil && inside == id else {
-      if operation.answer == .item, known == nil || inside != nil || item != nil {
+    guard let item, inside.map({ $0 == id }) ?? (operation.answer == .partial) else {
+      if operation.answer == .item && (known == nil || item != nil) || inside != nil {
         warning =
           "the answer to \(operation.method.rawValue) holds no record with its "
           + "'\(exchange.target.items.idField.text)', and is not stored; "

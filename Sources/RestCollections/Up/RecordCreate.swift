@@ -20,7 +20,8 @@ extension RecordUpload {
   private func refused(_ error: RestError, _ once: CreateOnce?, _ body: UploadBody) async throws -> UploadResult {
     guard row.key?.isRepeated ?? false, let status = error.status else { return failed(error) }
     if status == 409 || status == 412, let id = row.key?.id, let read = up.read,
-      case .found(let found) = try await exchange.read(read, row), once?.givesOwnIds ?? false || body.isIn(found.members)
+      case .found(let found) = try await exchange.read(read, row),
+      once?.givesOwnIds ?? false || up.create?.isSent(row.record, body.sent, in: found.members) ?? false
     {
       memory.note(tag: found.tag, of: id)
       var result = UploadResult(isSuccess: true, id: id)
@@ -42,10 +43,16 @@ extension RecordUpload {
   }
 }
 
-extension UploadBody {
-  /// Whether a record has all that was sent.
-  func isIn(_ record: JSONObject) -> Bool {
-    sent.allSatisfy { key, value in value == record[key] || value.isNull && record[key] == nil }
+extension UploadOperation {
+  /// Whether a record has all that was sent of an entry.
+  func isSent(_ entry: JSONObject, _ sent: JSONObject, in record: JSONObject) -> Bool {
+    guard case .fields(let fields)? = content else {
+      return sent.allSatisfy { key, value in value == record[key] || value.isNull && record[key] == nil }
+    }
+    return fields.allSatisfy { field in
+      guard case .path(let path) = field.source, let value = path.value(in: .object(entry)), !value.isNull else { return true }
+      return path.value(in: .object(record)) == value
+    }
   }
 }
 
@@ -62,21 +69,41 @@ struct CreateFinder: Sendable {
     return try await look(lookup)
   }
 
+  /// - Throws: `RestError` for what is no list of records: nothing says then that the record is missing.
   private func look(_ lookup: CreateOnce.Lookup) async throws -> [String] {
     let request = RestRequest(.GET, try exchange.url(lookup.url, lookup.params, row))
-    switch try await exchange.send(request, [], row) {
+    switch try await exchange.send(request, [], row, expecting: [404, 410]) {
     case .refused(let error):
       if error.status == 404 || error.status == 410 { return [] }
       throw error
     case .answered(let response):
-      guard response.body.count > 0, let json = try? response.body.json() else { return [] }
-      let found = (lookup.itemsPath ?? ValuePath.root).value(in: json)
-      let items = found?.arrayValue ?? (found?.objectValue == nil ? [] : [found ?? .null])
-      return items.compactMap { item in
-        let inner = exchange.target.items.itemPath?.value(in: item) ?? item
-        return (exchange.target.items.idField.value(in: inner) ?? exchange.target.items.idField.value(in: item))?.idText
+      guard response.body.count > 0 else { return [] }
+      guard PageAnswer(response).isJSON, let json = try? response.body.json() else {
+        throw response.response.invalidBody("'lookup' expects JSON")
       }
+      return try items(json, lookup, response).map { try id(of: $0, response) }
     }
+  }
+
+  /// A record in place of the list is the one item.
+  private func items(_ json: JSONValue, _ lookup: CreateOnce.Lookup, _ response: ConnectionResponse) throws -> [JSONValue] {
+    let path = lookup.itemsPath ?? ValuePath.root
+    switch path.value(in: json) {
+    case .array(let items)?: return items
+    case .object(let item)?: return [.object(item)]
+    case .null?: return []
+    case let found:
+      let kind = found?.kindName ?? "nothing"
+      throw response.response.invalidBody("'lookup.itemsPath' (\(path.text)) leads to \(kind), not to a list")
+    }
+  }
+
+  private func id(of item: JSONValue, _ response: ConnectionResponse) throws -> String {
+    let items = exchange.target.items, inner = items.itemPath?.value(in: item) ?? item
+    guard let id = (items.idField.value(in: inner) ?? items.idField.value(in: item))?.idText else {
+      throw response.response.invalidBody("'lookup' finds a record without '\(items.idField.text)'; check 'lookup.itemsPath'")
+    }
+    return id
   }
 }
 
@@ -158,7 +185,7 @@ extension RestSyncUpTarget {
       switch try await exchange.read(read, row) {
       case .found(let found):
         // Others may have changed it since.
-        let isOurs = once.givesOwnIds || UploadBody(sent: lost.sent).isIn(found.members)
+        let isOurs = once.givesOwnIds || up.create?.isSent(row.record, lost.sent, in: found.members) ?? false
         return isOurs ? .found(id: id, isCertain: once.givesOwnIds) : .inDoubt
       case .gone: return .sendAgain(isSafe: true)
       case .refused: return .inDoubt

@@ -38,35 +38,37 @@ struct RecordExchange: Sendable {
 
   // MARK: Requests
 
-  /// - Parameter conditions: Headers that make the server refuse what is out of date.
+  /// - Parameters:
+  ///   - conditions: Headers that make the server refuse what is out of date.
+  ///   - expected: Statuses that are no surprise; those of a condition that does not hold are none.
   /// - Throws: `RestError` for what ends the run.
   func send(
-    _ request: RestRequest, _ headers: [HeaderField], _ row: UploadRow, conditions: [TextPair] = []
+    _ request: RestRequest, _ headers: [HeaderField], _ row: UploadRow, conditions: [TextPair] = [],
+    expecting expected: Set<Int> = []
   ) async throws -> Reply {
     try context.control.check()
-    var request = request, secrets: [ConnectionSettings.Header] = target.headers.map(\.setting)
-    if up.connection.map({ $0 != target.connection }) ?? false {
-      secrets = target.headers.filter { if case .text = $0.value { true } else { false } }.map(\.setting)
-    }
+    var request = request, secrets = ownHeaders
     let values = row.values
-    for field in headers {
-      guard case .text(let text) = field.value else {
-        secrets.append(field.setting)
-        continue
-      }
-      let value = try filled { () throws(URITemplate.Problem) in try URITemplate(text, for: .text).expanded { values[$0] } }
-      request.headers.append((field.name, value))
-    }
-    for pair in conditions { request.headers.append((pair.name, pair.value)) }
+    let filled = try filled { () throws(URITemplate.Problem) in try RecordHeaders(headers, values) }
+    secrets += filled.secrets
+    for pair in filled.texts + conditions { request.headers.append((pair.name, pair.value)) }
+    let hasCondition = !conditions.isEmpty || request.isConditional
     var options = ConnectionOptions(cache: .bypass, sameOrigin: target.staysOnOrigin, headers: secrets)
     options.usesStoredAnswers = false
     options.pauseMs = up.pauseMs
+    options.expectedStatuses = hasCondition ? expected.union([412]) : expected
     switch await answer(to: request, options) {
     case .success(let response): return .answered(response)
     case .failure(let error):
       guard error.code == .httpStatus else { throw error }
-      return .refused(try concerningTheRecord(error, request, hasCondition: !conditions.isEmpty || request.isConditional))
+      return .refused(try concerningTheRecord(error, request, hasCondition: hasCondition))
     }
+  }
+
+  /// The target's headers; another connection than the list's gets no secret of theirs.
+  private var ownHeaders: [ConnectionSettings.Header] {
+    let isElsewhere = connection.name != target.connection
+    return target.headers.filter { !isElsewhere || !$0.isSecret }.map(\.setting)
   }
 
   private func answer(to request: RestRequest, _ options: ConnectionOptions) async -> Result<ConnectionResponse, RestError> {
@@ -120,7 +122,10 @@ struct RecordExchange: Sendable {
   }
 
   /// A record lacks what a template needs: that one cannot be sent.
-  struct MissingValue: Error { let message: String }
+  struct MissingValue: Error, CustomStringConvertible {
+    let message: String
+    var description: String { message }
+  }
 
   /// The URL of a template with parameters.
   func url(_ template: URITemplate, _ params: [RecordRead.Parameter], _ row: UploadRow) throws(MissingValue) -> String {
@@ -139,29 +144,19 @@ struct RecordExchange: Sendable {
   /// - Throws: `RestError` for what ends the run.
   func read(_ read: RecordRead, _ row: UploadRow) async throws -> ReadResult {
     let request = RestRequest(.GET, try url(read.url, read.params, row))
-    switch try await send(request, read.headers, row) {
+    switch try await send(request, read.headers, row, expecting: [404, 410]) {
     case .refused(let error): return error.status == 404 || error.status == 410 ? .gone : .refused(error)
     case .answered(let response):
       guard response.body.count > 0, let json = try? response.body.json() else {
         throw response.response.invalidBody("expected a record")
       }
-      let item = (read.itemPath ?? ValuePath.root).value(in: json)
-      guard let item = item?.objectValue, !isMarked(json, item) else { return .gone }
+      guard let item = read.item(in: json), !target.items.deletion.isMarked(json, item) else { return .gone }
       let id = target.items.idField.value(in: .object(item))?.idText
       if let id, let own = row.record(id: target.items.idField), own != id {
         return .refused(
           RestError(code: .invalidBody, message: "the server answered with the record '\(id)' in place of '\(own)'"))
       }
       return .found(Found(members: try members(item, row), tag: tag(in: item, response)))
-    }
-  }
-
-  private func isMarked(_ root: JSONValue, _ item: JSONObject) -> Bool {
-    guard let path = target.items.deletion.path else { return false }
-    return [root, .object(item)].contains { place in
-      guard let mark = path.value(in: place) else { return false }
-      if let values = target.items.deletion.values { return values.contains(mark) }
-      return mark != .null && mark != false
     }
   }
 

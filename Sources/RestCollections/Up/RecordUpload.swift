@@ -69,7 +69,10 @@ struct RecordUpload: Sendable {
       let body = try await BodyWriter(exchange: exchange, operation: operation, row: row).body(tag: conditions.tag)
       guard body.saysSomething else { return UploadResult(isSuccess: true) }
       let request = try request(operation, body, url: try exchange.url(operation.url, operation.params, row))
-      switch try await exchange.send(request, operation.headers, row, conditions: conditions.headers) {
+      let expected: Set<Int> = name == "delete" ? [404, 410] : []
+      switch try await exchange.send(
+        request, operation.headers, row, conditions: conditions.headers, expecting: expected)
+      {
       case .answered(let response): return try await succeeded(response, operation, body, name)
       case .refused(let error):
         switch error.status {
@@ -81,9 +84,8 @@ struct RecordUpload: Sendable {
           }
           tries += 1
           guard tries <= RecordUpload.repeats, up.hasRead else { return failed(error) }
-          memory.note(tag: nil, of: id)
+          memory.forget(id)
           guard try await refreshTag(id) else { return failed(error) }
-        case 423: return failed("the record is locked on the server: \(error.message)")
         default: return failed(error)
         }
       }
@@ -101,28 +103,22 @@ struct RecordUpload: Sendable {
     switch up.precondition {
     case .none: return found
     case .ifUnmodifiedSince:
-      if let date = context.datesSeen[id] ?? stamp {
+      if let date = context.datesSeen[id] ?? exchange.target.items.recordDate(of: row.entry) {
         found.headers.append(TextPair(name: "If-Unmodified-Since", value: TimeStamp.httpDate(date)))
       }
       return found
     case .check, .ifMatch:
       var tag = memory.tag(of: id) ?? up.tag.path.value(in: .object(row.entry))?.idText
       if tag == nil, up.precondition == .ifMatch, up.hasRead {
-        guard mayRead else {
-          // The engine reads it now, compares, and sends once more.
-          return nil
-        }
-        _ = try await refreshTag(id)
+        // A record that was looked at in this run has none. Any other is read by the engine now, compared, and sent once more.
+        guard mayRead || memory.wasSeen(id) else { return nil }
+        if !memory.wasSeen(id) { _ = try await refreshTag(id) }
         tag = memory.tag(of: id)
       }
       found.tag = tag
       if let text = tag.flatMap(up.tag.condition) { found.headers.append(TextPair(name: up.tag.header, value: text)) }
       return found
     }
-  }
-
-  private var stamp: Int64? {
-    exchange.target.items.dateField?.value(in: .object(row.entry))?.stringValue.flatMap { TimeStamp.milliseconds($0) }
   }
 
   /// Reads what tag the record has now.
@@ -176,10 +172,13 @@ struct RecordUpload: Sendable {
       }
       throw response.response.invalidBody("the answer to the create has no id; set 'idPath' or 'itemPath'")
     }
-    memory.note(tag: answer.tag, of: id)
+    // An answer without a tag does not say that the record has none.
+    if let tag = answer.tag { memory.note(tag: tag, of: id) } else { memory.forget(id) }
     var result = UploadResult(isSuccess: true, id: id)
+    // Taken, and made later: until then the server shows the record as it was.
+    if name == "update", response.status == 202 { return laid(body.sent, over: result, id) }
     if var members = answer.members {
-      if operation.answer == .partial { members = body.sent.replacing(with: members) }
+      if operation.answer == .partial { members = body.sent.replacing(with: members) } else { members = await computed(members) }
       result.record = members
       return result
     }
@@ -196,9 +195,9 @@ struct RecordUpload: Sendable {
       do {
         if case .found(let found) = try await exchange.read(read, known) {
           memory.note(tag: found.tag, of: id)
-          var members = found.members
+          var members = await computed(found.members)
           // A record that is read may lack its id, which stands beside it.
-          members.set(.string(id), at: exchange.target.items.idField.memberNames ?? [])
+          row.identify(&members, id, exchange.target.items.idField)
           result.record = members
           return result
         }
@@ -206,12 +205,31 @@ struct RecordUpload: Sendable {
         warn("the record '\(id)' was written, and could not be read after it: \(error.message)")
       }
     }
-    var members = body.sent
-    members.set(.string(id), at: exchange.target.items.idField.memberNames ?? [])
-    result.record = members
-    let stale = [exchange.target.items.dateField?.singleKey, up.tag.path.singleKey].compactMap { $0 }
-    result.outdated = stale.filter { members[$0] == nil || $0 == up.tag.path.singleKey }
-    for name in result.outdated { result.record?[name] = nil }
+    return laid(body.sent, over: result, id)
+  }
+
+  /// A record as the soup is to have it. The write is done: what the script's function cannot compute is told, and comes with the
+  /// next run down.
+  private func computed(_ members: JSONObject) async -> JSONObject {
+    do {
+      return try await exchange.computed(members)
+    } catch {
+      warn("a record was written, and is stored without what the target's 'transform' computes: \(error)")
+      return members
+    }
+  }
+
+  /// What was sent is all that is known of the record by now: its date and its tag are others.
+  private func laid(_ sent: JSONObject, over given: UploadResult, _ id: String) -> UploadResult {
+    var result = given, record = sent
+    row.identify(&record, id, exchange.target.items.idField)
+    for path in [exchange.target.items.dateField, up.tag.path].compactMap({ $0 }) where path == up.tag.path || !path.isIn(sent) {
+      guard let keys = path.memberNames, let first = keys.first else { continue }
+      record.remove(at: keys)
+      // Inside an object that goes with the record it is gone by that.
+      if keys.count == 1 { result.outdated.append(first) }
+    }
+    result.record = record
     return result
   }
 

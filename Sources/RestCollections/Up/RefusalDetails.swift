@@ -14,7 +14,10 @@ enum RefusalDetails {
   ) -> JSONValue {
     let status = error.status ?? 0, text = error.body ?? "", body = try? JSONValue(parsing: Array(text.utf8))
     let response = RestResponse(status: status, headers: error.headers, body: ResponseBody(Array(text.utf8)))
-    let message = ConnectionErrors.message(of: response, paths: paths) ?? "the server answered \(status)"
+    let asked = paths.message.flatMap { try? ValuePath($0) }
+    let message =
+      body.flatMap { asked?.value(in: $0)?.stringValue } ?? ConnectionErrors.message(of: response, paths: paths)
+      ?? (status == 423 ? "the record is locked on the server" : "the server answered \(status)")
     var json = failure(message, status: status, at: at)
     json["code"] = body.flatMap { code(in: $0, paths) }.map { .string($0) } ?? .null
     json["fields"] = .object(body.map { fields(in: $0, status, paths) } ?? [:])
@@ -49,6 +52,10 @@ enum RefusalDetails {
       let found = listed(details)
       if !found.isEmpty { return found }
     }
+    if let error = body["error"], error.objectValue != nil {
+      let found = listed([error])
+      if !found.isEmpty { return found }
+    }
     guard status == 400 || status == 422, let object = body.objectValue, !object.isEmpty else { return [:] }
     let isOfTexts = object.allSatisfy { $0.value.arrayValue?.allSatisfy { $0.stringValue != nil } ?? false }
     return isOfTexts ? byName(body) ?? [:] : [:]
@@ -67,7 +74,9 @@ enum RefusalDetails {
     var fields = JSONObject()
     for error in errors {
       let pointer = error["source"]?["pointer"]?.stringValue.map { String($0.split(separator: "/").last ?? "") }
-      guard let name = error["field"]?.stringValue ?? pointer ?? error["name"]?.stringValue ?? error["param"]?.stringValue,
+      guard
+        let name = error["field"]?.stringValue ?? pointer ?? error["name"]?.stringValue ?? error["param"]?.stringValue
+          ?? error["target"]?.stringValue,
         !name.isEmpty
       else { continue }
       let words = ["message", "detail", "description", "title", "code"].lazy.compactMap { error[$0]?.stringValue }.first

@@ -30,22 +30,13 @@ struct RestSyncUpTarget: SyncUpTarget {
     }
     self.up = up
     self.connections = connections
-    if let name = up.connection {
-      do {
-        try connections.check(name, label: "rest target, up")
-      } catch {
-        throw error.at(.key("up"))
-      }
-    }
     let connection = connections?.settings(of: up.connection ?? target.connection)
     requestsAtOnce = connection?.maxParallel.writes ?? 1
     // Where writes wait for one another on purpose, each answer is kept at once.
     let isPaced = max(up.pauseMs, connection?.pauseMs ?? 0) > 0
     largestBatch = requestsAtOnce * (isPaced ? 1 : RestSyncUpTarget.batchesTogether)
-    let tag = up.tag.path.steps.flatMap { _ in up.tag.path.firstMember }
     settings = UploadSettings(
-      json: down.target.json,
-      fields: TargetFields(id: down.fields.id, modificationDate: down.fields.modificationDate, others: tag.map { [$0] } ?? []),
+      json: down.target.json, fields: down.fields,
       create: RestSyncUpTarget.members(up.create), update: RestSyncUpTarget.members(up.update),
       maxBatchSize: requestsAtOnce,
       lostCreateWaitMs: up.create?.once?.lookup.map { Int64($0.waitMs) })
@@ -59,6 +50,7 @@ struct RestSyncUpTarget: SyncUpTarget {
       guard case .path(let path) = field.source, let name = path.firstMember, !names.contains(name) else { continue }
       names.append(name)
     }
+    if let name = operation?.unlistedUnique?.firstMember, !names.contains(name) { names.append(name) }
     return names
   }
 
@@ -168,7 +160,7 @@ struct RestSyncUpTarget: SyncUpTarget {
       // What kept it from being read is told when its turn to be sent comes.
       case .unknown: .unchanged
       case .record(let record):
-        record[fields.modificationDate]?.stringValue.flatMap { TimeStamp.milliseconds($0) }.map { .modified($0) } ?? .unchanged
+        fields.stamp(of: record).map { .modified($0) } ?? .unchanged
       }
     }
   }
@@ -205,7 +197,7 @@ struct RestSyncUpTarget: SyncUpTarget {
         return .deleted
       case .found(let found):
         memory.note(tag: found.tag, of: id)
-        return .record(compared(found.members, row))
+        return .record(compared(try await exchange.computed(found.members), row))
       case .refused(let error):
         memory.note(unreadable: "the record could not be read before it is changed: \(error.message)", id)
       }
@@ -218,10 +210,13 @@ struct RestSyncUpTarget: SyncUpTarget {
   /// What is compared of a record: what is sent, and once its date, or without one its tag, is another than the entry's also what
   /// the entry was made from. A record that is read alone may have members that the list does not show.
   private func compared(_ record: JSONObject, _ row: UploadRow) -> JSONObject {
-    let sent = Set((settings.updateFieldlist ?? []) + [fields.id, fields.modificationDate] + fields.others)
-    let known = row.base ?? row.entry
-    let mark = target.items.dateField == nil ? fields.others.first : fields.modificationDate
-    let isSame = mark.map { known[$0] != nil && known[$0] == record[$0] } ?? true
+    let marks = [target.items.idField, target.items.dateField].compactMap { $0?.firstMember }
+    let sent = Set((settings.updateFieldlist ?? []) + marks + fields.others)
+    let known = JSONValue.object(row.base ?? row.entry), tag = up.tag.path.headerName == nil ? up.tag.path : nil
+    let isSame =
+      (target.items.dateField ?? tag).map { path in
+        path.value(in: known).map { $0 == path.value(in: .object(record)) } ?? false
+      } ?? true
     let isListed = !(settings.updateFieldlist ?? []).isEmpty
     return record.filtered { key, _ in
       sent.contains(key) || (!isSame || !isListed) && (row.entry[key] != nil || row.base?[key] != nil)
@@ -233,6 +228,8 @@ struct RestSyncUpTarget: SyncUpTarget {
 final class UploadMemory: Sendable {
   private struct State {
     var tags: [String: String] = [:]
+    /// Records that the server showed, with or without a tag.
+    var seen: Set<String> = []
     var unreadable: [String: String] = [:]
     var gone: Set<String> = []
     var refused: Set<String> = []
@@ -245,10 +242,21 @@ final class UploadMemory: Sendable {
   func note(tag: String?, of id: String) {
     state.withLock {
       $0.tags[id] = tag
+      $0.seen.insert(id)
       $0.unreadable[id] = nil
       $0.gone.remove(id)
     }
   }
+
+  /// What is known of a record is not true any more.
+  func forget(_ id: String) {
+    state.withLock {
+      $0.tags[id] = nil
+      $0.seen.remove(id)
+    }
+  }
+
+  func wasSeen(_ id: String) -> Bool { state.withLock { $0.seen.contains(id) } }
 
   /// Notes that the server does not have a record.
   func note(gone id: String) { _ = state.withLock { $0.gone.insert(id) } }

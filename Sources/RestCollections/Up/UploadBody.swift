@@ -28,7 +28,7 @@ struct BodyWriter: Sendable {
     case .body(let template):
       made = try exchange.filled { () throws(URITemplate.Problem) in try template.expanded(row.values) }
     case .everything:
-      made = whole(tag: tag)
+      made = whole(tag: tag, without: try await computed())
       result.sent = row.record.filtered { made[$0.key] != nil }
     case .fields(let fields):
       let only = operation.sendsChangedOnly ? row.base : nil
@@ -36,6 +36,10 @@ struct BodyWriter: Sendable {
         guard let value = try await value(field, changedSince: only) else { continue }
         made.set(value, at: field.wire)
         if case .path(let path) = field.source, let name = path.firstMember { result.sent[name] = row.record[name] }
+      }
+      if let path = operation.unlistedUnique, let value = path.value(in: .object(row.record)) {
+        made.set(value, at: path.memberNames ?? [])
+        if let name = path.firstMember { result.sent[name] = row.record[name] }
       }
       result.saysSomething = !made.isEmpty || only == nil
     }
@@ -60,9 +64,22 @@ struct BodyWriter: Sendable {
     }
   }
 
-  /// The item as last received, laid over with the entry: without what engine, mapping and id add.
-  private func whole(tag: String?) -> JSONObject {
-    var item = (row.base ?? [:]).replacing(with: row.record).filtered { !LocalField.isLocalOnly($0.key) }
+  /// Members that the target's function has computed: of the item without them it makes the same ones again.
+  private func computed() async throws -> Set<String> {
+    guard let name = target.transform, let base = row.base else { return [] }
+    let item = base.filtered { !LocalField.isLocalOnly($0.key) }
+    let keys = item.keys.filter { $0 != target.items.idField.firstMember }
+    let without = keys.map { key in JSONValue.object(item.filtered { $0.key != key }) }
+    let answer = try await exchange.context.call(implementation: name, .transform, ["records": .array(without)])
+    let made = answer["records"]?.arrayValue ?? []
+    return Set(zip(keys, made).compactMap { key, value in value["record"]?[key] == item[key] ? key : nil })
+  }
+
+  /// The item as last received, laid over with the entry: without what engine, mapping and id add, and without `computed`.
+  private func whole(tag: String?, without computed: Set<String>) -> JSONObject {
+    var item = (row.base ?? [:]).replacing(with: row.record).filtered {
+      !LocalField.isLocalOnly($0.key) && !computed.contains($0.key)
+    }
     for mapping in target.items.map {
       let value = item[mapping.name]
       item[mapping.name] = nil
@@ -101,5 +118,11 @@ extension RecordExchange {
     }
     if let problem = made["error"]?.stringValue { throw MissingValue(message: "\(name) failed: \(problem)") }
     return made["record"].flatMap { $0.isNull ? Optional.none : $0 }
+  }
+
+  /// A record with what the target's function computes, as a run down stores it.
+  func computed(_ members: JSONObject) async throws -> JSONObject {
+    guard let name = target.transform else { return members }
+    return try await call(name, members)?.objectValue ?? members
   }
 }

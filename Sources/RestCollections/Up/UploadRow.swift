@@ -41,6 +41,13 @@ struct UploadRow: Sendable {
     values = TemplateValues(vars: target.vars, record: record.serialized())
   }
 
+  /// Gives members of the row the id that the server has; what stands around it in the row comes with it.
+  func identify(_ members: inout JSONObject, _ id: String, _ path: ValuePath) {
+    let keys = path.memberNames ?? []
+    if let first = keys.first, keys.count > 1, members[first] == nil { members[first] = entry[first] }
+    members.set(.string(id), at: keys)
+  }
+
   /// Changes with whatever a script writes into the entry.
   var contentHash: String {
     String(StableHash.of(entry.filtered { !LocalField.isLocalOnly($0.key) }.serialized()), radix: 16)

@@ -5,9 +5,16 @@ public enum Credentials: Sendable, Equatable {
   /// - Note: `password` is followed by the security token where the org asks for one.
   case password(loginURL: String, clientId: String, clientSecret: String, username: String, password: String)
   case clientCredentials(loginURL: String, clientId: String, clientSecret: String)
-  case refreshToken(loginURL: String, clientId: String, clientSecret: String?, refreshToken: String)
+  /// - Note: Without a refresh token it is that of the kept session, which a person's sign-in left.
+  case refreshToken(loginURL: String, clientId: String, clientSecret: String?, refreshToken: String?)
 
   case jwtBearer(JWTBearer)
+
+  /// A token that another program got. Nothing renews it: once the org refuses it the session has expired. Nil is that of the
+  /// kept session.
+  case accessToken(instanceURL: String, accessToken: String?)
+  /// A program that owns the session: the sf CLI, a command that prints a token, the program around the host.
+  case external(ExternalToken)
 
   /// The kind of a sign-in.
   public enum Grant: String, Sendable {
@@ -15,13 +22,19 @@ public enum Credentials: Sendable, Equatable {
     case clientCredentials = "client_credentials"
     case refreshToken = "refresh_token"
     case jwtBearer = "jwt_bearer"
+    case accessToken = "access_token"
+    case external
+    case authorizationCode = "authorization_code"
   }
 
+  /// Where tokens come from; empty for an external source, whose sessions say it.
   public var loginURL: String {
     switch self {
     case .password(let url, _, _, _, _), .clientCredentials(let url, _, _), .refreshToken(let url, _, _, _):
       WebAddress.withoutTrailingSlashes(url)
     case .jwtBearer(let bearer): WebAddress.withoutTrailingSlashes(bearer.loginURL)
+    case .accessToken(let url, _): WebAddress.withoutTrailingSlashes(url)
+    case .external: ""
     }
   }
 
@@ -38,12 +51,11 @@ public enum Credentials: Sendable, Equatable {
     case .clientCredentials(_, let clientId, let clientSecret):
       return [("grant_type", "client_credentials"), ("client_id", clientId), ("client_secret", clientSecret)]
     case .refreshToken(_, let clientId, let clientSecret, let refreshToken):
+      let token = (latest ?? refreshToken).map { [(name: "refresh_token", value: $0)] } ?? []
       let secret = clientSecret.map { [(name: "client_secret", value: $0)] } ?? []
-      return [
-        ("grant_type", "refresh_token"), ("client_id", clientId), ("refresh_token", latest ?? refreshToken),
-      ] + secret
-    // An assertion is signed for each try.
-    case .jwtBearer: return []
+      return [("grant_type", "refresh_token"), ("client_id", clientId)] + token + secret
+    // An assertion is signed for each try; given tokens are asked for nowhere.
+    case .jwtBearer, .accessToken, .external: return []
     }
   }
 
@@ -77,22 +89,44 @@ public enum Credentials: Sendable, Equatable {
         + "multi-factor sign-in and a password flow that is switched off are refused with the same words"
     case .jwtBearer: "check that the app has the certificate of this private key, and that clientId is its consumer key"
     case .clientCredentials, .refreshToken: "check the client id and the client secret"
+    case .accessToken: "give a new access token"
+    case .external(let source): "look at \(source.name)"
+    }
+  }
+
+  /// The word of a credentials file for how it signs in.
+  var flow: String {
+    switch grant {
+    case .password: "password"
+    case .clientCredentials: "clientCredentials"
+    case .refreshToken: "refreshToken"
+    case .jwtBearer: "jwt"
+    case .accessToken, .external: "token"
+    case .authorizationCode: "browser"
     }
   }
 
   /// Who signs in, for messages.
-  var subject: String { username.map { "the sign-in of \($0)" } ?? "the sign-in of client \(clientId)" }
+  var subject: String {
+    switch self {
+    case .accessToken: "the given access token"
+    case .external(let source): "the token of \(source.name)"
+    default: username.map { "the sign-in of \($0)" } ?? "the sign-in of client \(clientId)"
+    }
+  }
 
   /// What must not be shown.
   var secrets: [String] {
-    form().filter { ["client_secret", "password", "refresh_token"].contains($0.name) }.map(\.value)
+    if case .accessToken(_, let token) = self { return token.map { [$0] } ?? [] }
+    return form().filter { ["client_secret", "password", "refresh_token"].contains($0.name) }.map(\.value)
   }
 
-  /// Which app signs in.
+  /// Which app signs in; empty where another program signed in.
   public var clientId: String {
     switch self {
     case .password(_, let id, _, _, _), .clientCredentials(_, let id, _), .refreshToken(_, let id, _, _): id
     case .jwtBearer(let bearer): bearer.clientId
+    case .accessToken, .external: ""
     }
   }
 
@@ -101,7 +135,7 @@ public enum Credentials: Sendable, Equatable {
     switch self {
     case .password(_, _, _, let name, _): name
     case .jwtBearer(let bearer): bearer.username
-    case .clientCredentials, .refreshToken: nil
+    case .clientCredentials, .refreshToken, .accessToken, .external: nil
     }
   }
 
@@ -116,12 +150,17 @@ public enum Credentials: Sendable, Equatable {
     case .clientCredentials: .clientCredentials
     case .refreshToken: .refreshToken
     case .jwtBearer: .jwtBearer
+    case .accessToken: .accessToken
+    case .external: .external
     }
   }
 }
 
 extension Credentials: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
-  public var description: String { "Credentials(\(grant.rawValue), \(loginURL))" }
+  public var description: String {
+    if case .external(let source) = self { return "Credentials(\(source.name))" }
+    return "Credentials(\(grant.rawValue), \(loginURL))"
+  }
   public var debugDescription: String { description }
   public var customMirror: Mirror { Mirror(self, children: ["grant": grant.rawValue, "loginURL": loginURL]) }
 }

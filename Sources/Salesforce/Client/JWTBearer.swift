@@ -38,7 +38,7 @@ public struct JWTBearer: Sendable, Equatable {
   }
 
   /// Whether a host is the login or test host, which all orgs share.
-  static func isShared(_ host: String) -> Bool { host == "login.salesforce.com" || host == "test.salesforce.com" }
+  package static func isShared(_ host: String) -> Bool { host == "login.salesforce.com" || host == "test.salesforce.com" }
 
   /// A compact JWT with the four claims that Salesforce asks for, and no others: each more is one more way to fail.
   /// - Parameter now: Seconds since 1970.

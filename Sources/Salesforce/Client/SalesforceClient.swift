@@ -1,4 +1,5 @@
 import Logging
+import MobileSync
 import RestClient
 
 /// A signed-in client of one org: tokens, refreshes and retries happen in here and nowhere else.
@@ -18,18 +19,20 @@ public final class SalesforceClient: RestClient {
   private let secrets: [String]
 
   /// - Parameters:
-  ///   - session: A stored one; nil signs in with the first request.
+  ///   - session: One to begin with, where there is no store; nil signs in with the first request.
+  ///   - store: Where the session is kept, for the next run and for other processes; nil keeps it in memory.
   ///   - credentials: For signing in and for refreshing. Without them an expired session stays expired.
+  ///   - orgId: The org that sessions must be of, as the place that keeps them knows it; nil takes the one of the first.
   ///   - isRestricted: For requests that strangers make: hosts other than the org's are refused, and the tokens are taken out
   ///     of what servers say.
   ///   - userAgent: Asked for each request, so that it may change meanwhile.
-  ///   - onSessionChange: Awaited with each new session before it is used, so that the host can store it.
+  ///   - onSessionChange: Awaited before the requests go on that a change is about.
   public init(
-    session: Session? = nil, credentials: Credentials? = nil, apiVersion: String = "v66.0",
-    transport: HTTPTransport = HTTPTransport(), isRestricted: Bool = false, policy: RetryPolicy = .standard,
-    environment: RetryEnvironment = .live, observer: (any RestObserver)? = nil,
+    session: Session? = nil, store: (any SessionStore)? = nil, credentials: Credentials? = nil, orgId: String? = nil,
+    apiVersion: String = "v66.0", transport: HTTPTransport = HTTPTransport(), isRestricted: Bool = false,
+    policy: RetryPolicy = .standard, environment: RetryEnvironment = .live, observer: (any RestObserver)? = nil,
     logger: Logger = Logger(label: "tureen.rest"), userAgent: @escaping @Sendable () -> String = { "tureen" },
-    onSessionChange: @escaping @Sendable (Session) async -> Void = { _ in }
+    onSessionChange: @escaping @Sendable (SessionChange) async -> Void = { _ in }
   ) {
     self.apiVersion = apiVersion
     self.isRestricted = isRestricted
@@ -38,9 +41,10 @@ public final class SalesforceClient: RestClient {
       transport: transport, refusalWords: .salesforce, policy: policy, environment: environment, observer: observer,
       logger: logger, userAgent: userAgent)
     oauth = OAuthClient(sender: sender)
-    sessions = SessionProvider(
-      session: session, credentials: credentials, oauth: oauth, onSessionChange: onSessionChange)
-    loginURL = credentials?.loginURL ?? session?.loginURL
+    let renewal = SessionRenewal(
+      store: store ?? MemorySessionStore(session), oauth: oauth, credentials: credentials, orgId: orgId)
+    sessions = SessionProvider(renewal, onChange: onSessionChange)
+    loginURL = credentials.map(\.loginURL).flatMap { $0.isEmpty ? nil : $0 } ?? session?.loginURL
     clientId = credentials?.clientId
     username = credentials?.username
   }
@@ -51,22 +55,21 @@ public final class SalesforceClient: RestClient {
   }
 
   /// The session in use, nil when nobody is signed in. Sends nothing.
-  public func knownSession() async -> Session? { await sessions.known }
+  public func knownSession() async -> Session? { await sessions.known() }
 
   /// A new session in place of the one in use, also after ``signOut()``.
   public func signIn() async throws(RestError) -> Session { try await sessions.signIn() }
 
-  /// Forgets the session; requests that need one fail with `notAuthenticated` until ``signIn()``. Then asks the login host,
-  /// once, to revoke its token.
+  /// Goes on with the session that a person's sign-in has kept, also after ``signOut()``.
+  package func adoptKeptSession() async { await sessions.adoptKept() }
+
+  /// Forgets the session, here and where it is kept; requests that need one fail with `notAuthenticated` until ``signIn()``. Then
+  /// asks the login host, once and for ten seconds at most, to revoke its token.
   ///
-  /// - Parameter onForgotten: Called before the login host is asked: whoever keeps the session can throw it away even when the
-  ///   host does not answer.
   /// - Returns: False when the login host could not be asked or refused: the token then lives until it expires.
   @discardableResult
-  public func signOut(onForgotten: @Sendable () -> Void = {}) async -> Bool {
-    let ended = await sessions.signOut()
-    onForgotten()
-    guard let ended else { return true }
+  public func signOut() async -> Bool {
+    guard let ended = await sessions.signOut() else { return true }
     do throws(RestError) {
       try await oauth.revoke(ended)
       return true
@@ -79,32 +82,73 @@ public final class SalesforceClient: RestClient {
   /// - Note: A refused session is renewed once, by one request for all that were refused, and each of them is sent once
   ///   more. That is safe for a create as well: a request without a session changes nothing.
   public func send(_ request: RestRequest) async throws -> RestResponse {
-    guard isRestricted else { return try await sendWithSession(request) }
     // The session that a request ends with may be another one than it begins with.
-    let before = await sessions.known
+    let before = await sessions.known()
     do throws(RestError) {
       let response = try await sendWithSession(request)
-      return await redaction(before).cleaned(response)
+      return isRestricted ? await redaction(before).cleaned(response) : response
     } catch {
+      // Errors end up in logs and on screens, and a server may say back what it was sent.
       throw await redaction(before).cleaned(error)
     }
   }
 
   private func sendWithSession(_ request: RestRequest) async throws(RestError) -> RestResponse {
     guard request.requiresAuthentication else { return try await sendOpenly(request) }
-    let session = try await sessions.current()
-    do throws(RestError) {
-      return try await send(request, with: session)
-    } catch {
-      guard error.isSessionRefusal else { throw error }
-      guard sessions.canRenew else {
-        throw error.recoded(
-          .sessionExpired,
-          "\(session.instanceURL) refused the session: \(error.message); there are no credentials to renew it with: sign in "
-            + "anew")
+    var session = try await sessions.current(), request = request, isFresh = false
+    // Sessions that other processes got may be refused as well; each is another one.
+    for _ in 0..<Self.mostSessions {
+      let refused: RestError
+      do throws(RestError) {
+        return try await send(request, with: session)
+      } catch {
+        refused = error
       }
-      return try await sendAgain(request, refused: session)
+      guard !isFresh, let next = try await replacement(of: session, after: refused) else {
+        throw ended(refused, session, isFresh)
+      }
+      request.path = Self.moved(request.path, from: session, to: next.session)
+      (session, isFresh) = (next.session, next.isFresh)
     }
+    throw RestError(
+      code: .sessionExpired, message: "\(session.instanceURL) refused \(Self.mostSessions) sessions, one after the other")
+  }
+
+  /// Sessions that a request is sent with at most.
+  private static let mostSessions = 4
+
+  /// The session to send a refused request with once more; nil when that does not help.
+  private func replacement(of session: Session, after refused: RestError) async throws(RestError) -> SessionProvider.Renewed? {
+    if refused.isSessionRefusal {
+      do throws(RestError) {
+        return try await sessions.renewed(replacing: session)
+      } catch {
+        guard error.code == .sessionExpired, error.outcome == .notSent else { throw error }
+        throw refused.recoded(
+          .sessionExpired, "\(session.instanceURL) refused the session: \(refused.message); \(error.message)")
+      }
+    }
+    let mayHaveMoved = refused.isUnreachable(session.dataURL) && (SyncTraffic.isOfSync || refused.status != nil)
+    guard mayHaveMoved, let next = try? await sessions.moved(from: session) else { return nil }
+    return WebAddress(next.session.dataURL) == WebAddress(session.dataURL) ? nil : next
+  }
+
+  /// What the request ends with when no other session helps.
+  private func ended(_ refused: RestError, _ session: Session, _ isFresh: Bool) -> RestError {
+    guard isFresh, refused.isSessionRefusal else { return refused }
+    return refused.recoded(
+      .sessionExpired,
+      "\(session.instanceURL) refused the session right after it was renewed: \(refused.message); check that the user may use "
+        + "the API, and that the connected app allows it")
+  }
+
+  /// An address on the instance that the org has left, on the new one.
+  private static func moved(_ path: String, from old: Session, to new: Session) -> String {
+    guard let target = WebAddress(path), target == WebAddress(old.dataURL), old.dataURL != new.dataURL,
+      let scheme = path.firstRange(ofASCII: "://"),
+      let rest = path[scheme.upperBound...].firstIndex(where: { "/?#".contains($0) })
+    else { return path }
+    return new.base(ofPath: String(path[rest...])) + path[rest...]
   }
 
   public func shutdown() async {
@@ -112,41 +156,28 @@ public final class SalesforceClient: RestClient {
     await sender.transport.shutdown()
   }
 
-  private func sendAgain(_ request: RestRequest, refused: Session) async throws(RestError) -> RestResponse {
-    let fresh = try await sessions.renewed(replacing: refused)
-    do throws(RestError) {
-      return try await send(request, with: fresh)
-    } catch {
-      guard error.isSessionRefusal else { throw error }
-      throw error.recoded(
-        .sessionExpired,
-        "\(fresh.instanceURL) refused the session right after it was renewed: \(error.message); check that the user may use the "
-          + "API, and that the connected app allows it")
-    }
-  }
-
   private func send(_ request: RestRequest, with session: Session) async throws(RestError) -> RestResponse {
-    let url = try WebAddress.url(path: request.path, query: request.query, base: session.instanceURL)
+    let url = try WebAddress.url(path: request.path, query: request.query, base: session.base(ofPath: request.path))
     guard session.mayAuthorize(url) else {
-      throw .invalidURL("the session is for \(session.instanceURL) only, not for '\(WebAddress(url)?.host ?? "")'")
+      throw .invalidURL("the session is for \(session.dataURL) only, not for '\(WebAddress(url)?.host ?? "")'")
     }
     return try await sender.send(request, url: url, token: session.accessToken)
   }
 
   private func redaction(_ before: Session?) async -> TokenRedaction {
-    let sessions = [before, await sessions.known].compactMap { $0 }
+    let sessions = [before, await sessions.known()].compactMap { $0 }
     return TokenRedaction(secrets + sessions.flatMap { [$0.accessToken, $0.refreshToken ?? ""] })
   }
 
   /// Whether a URL leads to where the session may go, or to where it comes from.
   private func isOfOrg(_ url: String) async -> Bool {
-    if await sessions.known?.mayAuthorize(url) == true { return true }
+    if await sessions.known()?.mayAuthorize(url) == true { return true }
     guard let loginURL, let login = WebAddress(loginURL) else { return false }
     return WebAddress(url) == login
   }
 
   private func sendOpenly(_ request: RestRequest) async throws(RestError) -> RestResponse {
-    guard let base = await sessions.known?.instanceURL ?? loginURL else {
+    guard let base = await sessions.known()?.base(ofPath: request.path) ?? loginURL else {
       throw .invalidURL("no instance and no login host is known for '\(request.pathWithoutQuery)'")
     }
     let url = try WebAddress.url(path: request.path, query: request.query, base: base)

@@ -1,4 +1,5 @@
 import JSON
+import Logging
 import RestClient
 
 /// A signed-in user's session. Whoever holds it can act as the user: it is stored with mode 0600 and never printed,
@@ -18,6 +19,19 @@ public struct Session: Sendable, Equatable {
   public var issuedAt: Int64?
   /// Whom the assertion was for that the login host accepted; nil after other flows.
   public var audience: String?
+  /// How the user signed in, in a word of the credentials file, such as `jwt` or `browser`.
+  public var flow: String?
+  /// The app that signed in, and as whom.
+  public var clientId: String?
+  public var username: String?
+  public var displayName: String?
+  /// What the token may be used for, as the server said it: words between spaces.
+  public var scope: String?
+  /// The site that the user belongs to; nil for the org's own users.
+  public var communityId: String?
+  public var communityURL: String?
+  /// Milliseconds since 1970 by our clock: when this token came.
+  public var refreshedAt: Int64?
 
   public init(
     accessToken: String, refreshToken: String? = nil, instanceURL: String, userId: String = "", orgId: String = "",
@@ -37,7 +51,19 @@ public struct Session: Sendable, Equatable {
   /// response or a script names.
   func mayAuthorize(_ url: String) -> Bool {
     guard let target = WebAddress(url) else { return false }
-    return [instanceURL, loginURL, identityURL].contains { WebAddress($0) == target }
+    return [dataURL, instanceURL, loginURL, identityURL].contains { WebAddress($0) == target }
+  }
+
+  /// Where data calls go: the site of a user who belongs to one, else the instance.
+  public var dataURL: String { communityURL.flatMap { WebAddress($0) == nil ? nil : $0 } ?? instanceURL }
+
+  /// The base of a data call: the site without its path where the call's own has it already, as a server's links may.
+  func base(ofPath path: String) -> String {
+    let url = dataURL
+    guard let scheme = url.firstRange(ofASCII: "://"), let slash = url[scheme.upperBound...].firstIndex(of: "/"),
+      path.hasPrefix(url[slash...] + "/")
+    else { return url }
+    return String(url[..<slash])
   }
 }
 
@@ -60,8 +86,24 @@ extension Session {
     ]
     object["refreshToken"] = refreshToken.map { .string($0) }
     object["issuedAt"] = issuedAt.map { .integer($0) }
-    object["audience"] = audience.map { .string($0) }
+    for (key, value) in Self.texts { object[key] = self[keyPath: value].map { .string($0) } }
+    object["refreshedAt"] = refreshedAt.map { .integer($0) }
     return .object(object)
+  }
+
+  /// Members that are texts or missing, by their keys.
+  private static var texts: [(key: String, value: WritableKeyPath<Session, String?>)] {
+    [
+      ("audience", \.audience), ("flow", \.flow), ("clientId", \.clientId), ("username", \.username),
+      ("displayName", \.displayName), ("scope", \.scope), ("communityId", \.communityId), ("communityURL", \.communityURL),
+    ]
+  }
+
+  /// What ``json`` may hold.
+  static var keys: [String] {
+    [
+      "accessToken", "instanceURL", "userId", "orgId", "loginURL", "identityURL", "refreshToken", "issuedAt", "refreshedAt",
+    ] + texts.map(\.key)
   }
 
   /// nil when a token or an address is missing: such a session is as good as none.
@@ -73,13 +115,46 @@ extension Session {
       accessToken: accessToken, refreshToken: json["refreshToken"]?.stringValue, instanceURL: instanceURL,
       userId: json["userId"]?.stringValue ?? "", orgId: json["orgId"]?.stringValue ?? "", loginURL: loginURL,
       identityURL: json["identityURL"]?.stringValue ?? "", issuedAt: json["issuedAt"]?.integerValue)
-    audience = json["audience"]?.stringValue
+    for (key, value) in Self.texts { self[keyPath: value] = json[key]?.stringValue }
+    refreshedAt = json["refreshedAt"]?.integerValue
   }
 }
 
 // MARK: Token answers
 
 extension Session {
+  /// With what the token resource does not say: how it was got, and what was known of the user before.
+  func completed(_ credentials: Credentials, after known: Session?, now: Double) -> Session {
+    var session = self
+    session.refreshedAt = Int64(now * 1_000)
+    session.clientId = credentials.clientId
+    // A refresh token says nothing of how it was got.
+    session.flow = (credentials.grant == .refreshToken ? known?.flow : nil) ?? credentials.flow
+    session.username = credentials.username ?? known?.username
+    guard let known else { return session }
+    if session.userId.isEmpty { session.userId = known.userId }
+    if session.orgId.isEmpty { session.orgId = known.orgId }
+    if session.identityURL.isEmpty { session.identityURL = known.identityURL }
+    session.displayName = known.displayName
+    session.scope = session.scope ?? known.scope
+    session.communityId = session.communityId ?? known.communityId
+    session.communityURL = session.communityURL ?? known.communityURL
+    return session
+  }
+
+  /// Ids of 18 characters are those of 15 with three more. A session without ids is of any org.
+  func isOfSameOrg(as other: Session) -> Bool { Self.isSame(orgId, other.orgId) }
+  func isOfSameUser(as other: Session) -> Bool { Self.isSame(userId, other.userId) }
+
+  static func isSame(_ a: String, _ b: String) -> Bool { a.isEmpty || b.isEmpty || a.prefix(15) == b.prefix(15) }
+
+  /// For the log: who signed in how and where, and no token.
+  var logged: Logger.Metadata {
+    [
+      "flow": "\(flow ?? "")", "org": "\(orgId)", "user": "\(userId)", "host": "\(loginURL)", "instance": "\(instanceURL)",
+    ]
+  }
+
   /// Reads the answer of the token endpoint.
   ///
   /// - Parameter refreshToken: Kept when the answer brings none: a refresh repeats it only where tokens rotate.
@@ -103,5 +178,8 @@ extension Session {
       instanceURL: WebAddress.withoutTrailingSlashes(instanceURL), userId: hasIds ? String(path[path.count - 1]) : "",
       orgId: hasIds ? String(path[path.count - 2]) : "", loginURL: loginURL, identityURL: identityURL,
       issuedAt: answer?["issued_at"]?.stringValue.flatMap { Int64($0) })
+    scope = answer?["scope"]?.stringValue
+    communityId = answer?["sfdc_community_id"]?.stringValue
+    communityURL = (answer?["sfdc_community_url"]?.stringValue).map { WebAddress.withoutTrailingSlashes($0) }
   }
 }

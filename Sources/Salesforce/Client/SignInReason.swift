@@ -55,6 +55,14 @@ enum TokenVerdict: Equatable {
     self = status == 429 ? .refused(.rateLimited) : Self.judged(code, text, grant)
   }
 
+  /// What an error means that the authorize resource sent back by the browser. Its codes are in either case.
+  init(redirectError code: String, description: String) {
+    let (code, text) = (code.lowercased(), description.lowercased())
+    // There is no secret yet that could be wrong.
+    let isOfApp = code == "invalid_client" || text.containsASCII("app must be installed")
+    self = isOfApp ? .refused(.appRefused) : Self.judged(code, text, .authorizationCode)
+  }
+
   private static func withoutCode(_ status: Int, isEmpty: Bool, isPage: Bool) -> TokenVerdict {
     if status == 429 { return .refused(.rateLimited) }
     if isEmpty, [400, 401, 403].contains(status) { return .refused(.refused) }
@@ -63,6 +71,7 @@ enum TokenVerdict: Equatable {
 
   private static let passingCodes: Set<String> = [
     "unknown_error", "server_error", "service_unavailable", "system_down", "slow_down", "client_blocked_retry",
+    "temporarily_unavailable",
   ]
 
   private static func judged(_ code: String, _ text: String, _ grant: Credentials.Grant) -> TokenVerdict {

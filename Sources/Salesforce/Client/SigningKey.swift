@@ -59,6 +59,9 @@ public struct SigningKey: Sendable {
     }
   }
 
+  /// Tells one key from another, and nothing of it.
+  var fingerprint: String { SHA2.hex(key.publicKey.pemRepresentation) }
+
   /// RS256.
   func signature(of text: String) throws -> [UInt8] {
     try Array(key.signature(for: SHA256.hash(data: Array(text.utf8)), padding: .insecurePKCS1v1_5).rawRepresentation)

@@ -1,14 +1,47 @@
 import Logging
 import RestClient
 
+/// Who asks a token resource, and with which grant: what verdicts and messages need of it.
+struct TokenAsking {
+  let loginURL: String
+  let grant: Credentials.Grant
+  /// For messages, such as `the sign-in of ann@acme.com`.
+  let subject: String
+  /// What to look at after a refusal with this reason and the server's code.
+  let remedy: (SignInReason, String?) -> String
+
+  init(
+    loginURL: String, grant: Credentials.Grant, subject: String, remedy: @escaping (SignInReason, String?) -> String
+  ) {
+    (self.loginURL, self.grant, self.subject, self.remedy) = (loginURL, grant, subject, remedy)
+  }
+
+  init(_ credentials: Credentials) {
+    self.init(
+      loginURL: credentials.loginURL, grant: credentials.grant, subject: credentials.subject,
+      remedy: { credentials.remedy(for: $0, $1) })
+  }
+}
+
 /// Sends a form to the token resource: again while the server cannot judge it, once more where a login host redirects it.
 struct TokenExchange {
-  let sender: RequestSender
-  let credentials: Credentials
+  enum Answer {
+    case response(RestResponse)
+    /// Another process has got a session meanwhile.
+    case session(Session)
+  }
+
+  var sender: RequestSender
+  let asking: TokenAsking
   /// Where the session's data are; a login host may send a token request there.
   let instanceURL: String?
 
+  /// Looks for a session that another process has got meanwhile.
+  var other: @Sendable () async -> Session? = { nil }
+
   static let path = "/services/oauth2/token"
+  /// Seconds for one try: less than others wait for the lock that is held meanwhile.
+  static let timeoutS = 60.0
   /// Seconds between tries while the server works on another request for the same refresh token.
   static let busyWaits = [1.0, 2, 4, 8, 15]
 
@@ -16,13 +49,13 @@ struct TokenExchange {
   /// - Throws: ``RestError`` `.notAuthenticated` with a reason when the server refuses; what kept it from judging otherwise.
   func send(
     _ form: () throws(RestError) -> [(name: String, value: String)]
-  ) async throws(RestError) -> RestResponse {
-    var url = try WebAddress.url(path: Self.path, query: [], base: credentials.loginURL)
-    var attempt = 1, busy = 0, wasRedirected = false
+  ) async throws(RestError) -> Answer {
+    var url = try WebAddress.url(path: Self.path, query: [], base: asking.loginURL)
+    var attempt = 1, busy = 0, wasRedirected = false, wasLost = false
     while true {
       let failed: RestError
       do throws(RestError) {
-        return try await post(form(), to: url)
+        return .response(try await post(form(), to: url))
       } catch {
         failed = error
       }
@@ -30,16 +63,18 @@ struct TokenExchange {
         (url, wasRedirected) = (target, true)
         continue
       }
-      switch TokenVerdict(failed, grant: credentials.grant) {
-      case .refused(let reason): throw refusal(failed, reason)
+      switch TokenVerdict(failed, grant: asking.grant) {
+      case .refused(let reason): throw refusal(failed, reason, wasLost: wasLost)
       case .busy:
         guard busy < Self.busyWaits.count else { throw busyError(failed) }
         try await pause(Self.busyWaits[busy], failed)
+        if let session = await other() { return .session(session) }
         busy += 1
       case .passing:
         try await pause(afterAttempt: attempt, unavailable(failed), asIf: noAnswer(failed))
         attempt += 1
       case .other:
+        wasLost = wasLost || failed.outcome == .unknown
         try await pause(afterAttempt: attempt, failed, asIf: failed)
         attempt += 1
       }
@@ -54,8 +89,17 @@ struct TokenExchange {
     // Tried once: which answers pass is not for the rules of data requests to say.
     var once = sender
     once.policy = .never
-    return try await once.send(request, url: url, token: nil)
+    do throws(RestError) {
+      return try await once.send(request, url: url, token: nil)
+    } catch {
+      // A server may repeat what it got.
+      throw TokenRedaction(form.filter { Self.secretFields.contains($0.name) }.map(\.value)).cleaned(error)
+    }
   }
+
+  private static let secretFields: Set<String> = [
+    "client_secret", "password", "refresh_token", "assertion", "code", "code_verifier",
+  ]
 
   // MARK: Waiting
 
@@ -89,7 +133,7 @@ struct TokenExchange {
 
   private func busyError(_ error: RestError) -> RestError {
     var busy = error.recoded(
-      .httpStatus, "\(credentials.loginURL) is still working on another request for this refresh token: \(error.message)")
+      .httpStatus, "\(asking.loginURL) is still working on another request for this refresh token: \(error.message)")
     busy.passing = .soon
     return busy
   }
@@ -103,15 +147,16 @@ struct TokenExchange {
     let location = error.header("Location") ?? ""
     let target = location.hasPrefix("/") ? from.origin + location : location
     let path = Self.path(of: target)
-    guard isFirst, let to = WebAddress(target), path == Self.path(of: url), mayFollow(from, to) else {
+    guard isFirst, let to = WebAddress(target), path == Self.path(of: url), Self.mayFollow(from, to, instanceURL) else {
       throw refusal(
         error.recoded(.httpStatus, "it sends the sign-in on to '\(WebAddress(target)?.host ?? "an address that is not valid")'"),
-        .wrongHost)
+        .wrongHost, wasLost: false)
     }
     return target
   }
 
-  private func mayFollow(_ from: WebAddress, _ to: WebAddress) -> Bool {
+  /// Whether a login host may send on what has secrets in it.
+  static func mayFollow(_ from: WebAddress, _ to: WebAddress, _ instanceURL: String?) -> Bool {
     if from.isLoopback, to.isLoopback { return !from.isEncrypted || to.isEncrypted }
     guard to.isEncrypted else { return false }
     if let instance = instanceURL.flatMap({ WebAddress($0) }), instance == to { return true }
@@ -129,11 +174,14 @@ struct TokenExchange {
   // MARK: Refusals
 
   /// Who was refused where, what the host said, and what to look at.
-  private func refusal(_ error: RestError, _ reason: SignInReason) -> RestError {
-    let said = error.message.count > 200 ? String(error.message.prefix(200)) + "…" : error.message
+  private func refusal(_ error: RestError, _ reason: SignInReason, wasLost: Bool) -> RestError {
+    var said = error.message.count > 200 ? String(error.message.prefix(200)) + "…" : error.message
+    if wasLost, reason == .sessionEnded {
+      said += " (the answer to an earlier try was lost, and with it the new refresh token of an app that rotates them)"
+    }
+    let remedy = asking.remedy(reason, error.serverCode)
     var refused = error.recoded(
-      .notAuthenticated,
-      "\(credentials.loginURL) refused \(credentials.subject): \(said); \(credentials.remedy(for: reason, error.serverCode))")
+      .notAuthenticated, "\(asking.loginURL) refused \(asking.subject): \(said); \(remedy)")
     refused.reason = reason.rawValue
     return refused
   }

@@ -24,7 +24,7 @@ enum AsyncRoutes {
       let userId: String
       do {
         let bearer = call.request.header("authorization")?.split(separator: " ").last.map(String.init)
-        userId = try SalesforceService.user(ofSession: call.request.header("x-sfdc-session") ?? bearer, call.org)
+        userId = try SalesforceService.user(ofSession: call.request.header("x-sfdc-session") ?? bearer, call.request, call.org)
       } catch {
         throw AsyncFailure("InvalidSessionId", "Unable to find session id")
       }

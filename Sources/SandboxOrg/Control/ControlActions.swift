@@ -8,7 +8,7 @@ extension SandboxServer {
   public static let controlActions =
     HTTPServer.controlActions + [
       "expireSessions", "expireLocators", "revokeToken", "create", "update", "delete", "query", "snapshot", "restore", "reset",
-    ]
+    ] + signInActions
 
   /// - Returns: nil when there is no such action.
   /// - Throws: ``SandboxError``: `INVALID_FAULT` or `INVALID_ARGUMENT`, which name the field, or what the org refuses with.
@@ -25,7 +25,7 @@ extension SandboxServer {
     case "reset":
       try reset()
       try http.resetServices(arguments)
-    default: return try http.control(action, arguments)
+    default: return try controlSignIn(action, given) ?? http.control(action, arguments)
     }
     return "OK"
   }

@@ -8,6 +8,18 @@ extension Fault {
   }
   /// 400 `invalid_grant`: the refresh token that is sent is revoked before it is used.
   public static let revokeRefreshToken = Fault("revokeRefreshToken")
+  /// A request for a token is refused.
+  public static func signInRefusal(
+    _ error: String = "invalid_grant", _ description: String = "authentication failure", status: Int = 400
+  ) -> Fault {
+    Fault(
+      "signInRefusal",
+      ["error": .string(error), "description": .string(description), "status": .integer(Int64(status))])
+  }
+  /// 400 `invalid_grant` for every other refresh with a token while the org works on one with it, which takes so long.
+  public static func tokenBusy(milliseconds: Int, clock: Timing = .real) -> Fault {
+    Fault("tokenBusy", ["milliseconds": .integer(Int64(milliseconds)), "clock": .string(clock.rawValue)])
+  }
   /// 400 `INVALID_QUERY_LOCATOR`: every open locator is forgotten before a next page is fetched.
   public static let expireLocator = Fault("expireLocator")
   /// 403 `REQUEST_LIMIT_EXCEEDED`, with `Sforce-Limit-Info` at the limit.

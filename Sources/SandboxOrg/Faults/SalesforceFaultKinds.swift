@@ -2,7 +2,7 @@ import JSON
 
 /// The kinds of faults that happen inside the org.
 enum SalesforceFaultKinds {
-  static let all = sessions + writes + stamps
+  static let all = sessions + signIns + writes + stamps
 
   // MARK: Sessions and limits
 
@@ -25,6 +25,27 @@ enum SalesforceFaultKinds {
       let usage = "api-usage=\(Tuning.dailyCalls)/\(Tuning.dailyCalls)"
       return .answer(.json(403, error.body, headers: [("Sforce-Limit-Info", usage)]), executed: false)
     },
+  ]
+
+  // MARK: Sign-in
+
+  private static let signIns: [FaultKind] = [
+    FaultKind(
+      "signInRefusal", .service, "A request for a token is refused.",
+      [
+        FaultParameter("error", .text, "invalid_grant", "the error"),
+        FaultParameter("description", .text, "authentication failure", "its description"),
+        FaultParameter("status", .integer(400...499), 400, "the status"),
+      ], applies: TokenRoutes.isMeant
+    ) { _ in .service(isHeard: true) },
+    FaultKind(
+      "tokenBusy", .service,
+      "The org works on a refresh for so long; others with the same refresh token are 400 invalid_grant meanwhile.",
+      [
+        FaultParameter("milliseconds", .integer(0...ServerTuning.faultMilliseconds), 1_000, "how long"),
+        FaultParameter("clock", .choice(["real", "org"]), "real", "the computer's clock, or the org's"),
+      ], sample: ["milliseconds": 1], applies: { TokenRoutes.isMeant($0) && Form($0)["refresh_token"] != nil }
+    ) { _ in .service(isHeard: true) },
   ]
 
   // MARK: Writes

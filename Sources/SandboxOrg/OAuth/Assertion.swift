@@ -13,6 +13,8 @@ struct Assertion {
   /// Seconds since 1970 UTC.
   let expires: Double
   let notBefore: Double?
+  /// `jti`, which makes it good once.
+  let id: String?
   private let signed: [UInt8]
   private let signature: [UInt8]
 
@@ -29,6 +31,7 @@ struct Assertion {
     self.subject = subject
     self.expires = expires
     notBefore = Self.seconds(claims["nbf"])
+    id = claims["jti"]?.stringValue
     audiences = claims["aud"]?.arrayValue?.compactMap(\.stringValue) ?? [claims["aud"]?.stringValue ?? ""]
     signed = Array("\(parts[0]).\(parts[1])".utf8)
     self.signature = signature

@@ -11,8 +11,10 @@ struct AuthorizationRequest: Equatable {
   let nonce: String?
   /// SHA-256 of the verifier, in URL base64; nil without PKCE.
   let challenge: String?
-  let asksAgain: Bool
-  let loginHint: String
+  /// Although the browser is signed in; although the user has allowed it before.
+  let asksPassword: Bool, asksAgain: Bool
+  /// Never ask: what cannot be answered at once is an error.
+  let isImmediate: Bool
 }
 
 /// Sign-ins under way in browsers, and codes not yet exchanged. In memory: both live for minutes. On the org's queue.

@@ -1,41 +1,48 @@
 /// The pages a user sees while a client gets its authorization: plain HTML, no scripts, nothing from elsewhere.
 enum AuthorizePages {
-  static func login(_ request: AuthorizationRequest, ticket: String, problem: String?) -> ServerReply {
+  /// - Parameter path: Where the form is sent.
+  static func login(
+    _ request: AuthorizationRequest, at path: String, ticket: String, username: String, problem: String?
+  ) -> ServerReply {
     page(
       problem == nil ? 200 : 403, "Sign in",
       """
       <p>to use the sandbox org with <b>\(escaped(request.client))</b></p>
       \(problem.map { "<p role=\"alert\" class=\"problem\">\(escaped($0))</p>" } ?? "")
-      <form method="post" action="/services/oauth2/authorize">
+      <form method="post" action="\(escaped(path))">
       <input type="hidden" name="ticket" value="\(ticket)">
-      <label>User name <input name="username" autocomplete="username" required value="\(escaped(request.loginHint))"></label>
-      <label>Password <input name="password" type="password" autocomplete="current-password" required></label>
-      <button>Log in</button>
+      <label>User name
+      <input id="username" name="username" autocomplete="username" required value="\(escaped(username))"></label>
+      <label>Password
+      <input id="password" name="password" type="password" autocomplete="current-password" required></label>
+      <button id="login">Log in</button>
       </form>
       """)
   }
 
-  static func approval(_ request: AuthorizationRequest, user: String, ticket: String) -> ServerReply {
+  static func approval(_ request: AuthorizationRequest, at path: String, user: String, ticket: String) -> ServerReply {
     let scopes = request.scope.split(separator: " ").map { "<li>\(escaped(String($0)))</li>" }.joined()
     return page(
       200, "Allow access?",
       """
       <p><b>\(escaped(request.client))</b> asks for access to the sandbox org as <b>\(escaped(user))</b>:</p>
       <ul>\(scopes)</ul>
-      <form method="post" action="/services/oauth2/authorize">
+      <form method="post" action="\(escaped(path))">
       <input type="hidden" name="ticket" value="\(ticket)">
-      <button name="decision" value="allow">Allow</button>
-      <button name="decision" value="deny">Deny</button>
+      <button id="allow" name="decision" value="allow">Allow</button>
+      <button id="deny" name="decision" value="deny">Deny</button>
       </form>
       """)
   }
 
   /// For requests that must not be sent back: the client or its address is not known.
-  static func error(_ refusal: OAuthRefusal) -> ServerReply {
+  static func error(_ refusal: OAuthRefusal) -> ServerReply { error(refusal.error, refusal.description, status: 400) }
+
+  static func error(_ error: String, _ description: String, status: Int) -> ServerReply {
     page(
-      400, "This cannot be done",
-      "<p>The application's request is wrong:</p><p><code>error=\(escaped(refusal.error))&amp;error_description="
-        + "\(escaped(refusal.description))</code></p>")
+      status, "This cannot be done",
+      "<p>The application's request is wrong:</p><p><code>error=\(escaped(error))&amp;error_description="
+        + "\(escaped(description))</code></p>")
   }
 
   static var stale: ServerReply {

@@ -1,6 +1,7 @@
 import JSON
 
-/// `/services/oauth2/authorize`: a user signs in with a browser and allows a client.
+/// `/services/oauth2/authorize`: a user signs in with a browser and allows a client. The browser then stays signed in for as long
+/// as an access token lives.
 ///
 /// Each page carries a ticket that is good once and only together with the cookie of the browser that got it, so no other
 /// site can sign a user in or press a button for them.
@@ -13,30 +14,45 @@ enum AuthorizeRoutes {
   static func add(to table: inout RouteTable<SalesforceService.Endpoint>) {
     table.open("GET", "/services/oauth2/authorize", begin)
     table.open("POST", "/services/oauth2/authorize", proceed)
+    table.open("GET", errorPath, errorPage)
   }
 
   // MARK: The client's request
 
   private static func begin(_ call: Call) throws -> ServerReply {
     let form = Form(call.request)
-    let request: AuthorizationRequest
-    do {
-      // Whoever fails before this point may be anyone: no redirect.
-      guard let client = call.org.directory.client(form["client_id"]) else { throw OAuthRefusal.unknownClient }
-      guard let redirect = form["redirect_uri"], client.redirectURIs.contains(redirect) else {
-        throw OAuthRefusal.redirectURI
-      }
-      do {
-        request = try Self.request(form, client, redirect)
-        guard form["immediate"] != "true" else { throw OAuthRefusal.notImmediate }
-      } catch let refusal as OAuthRefusal {
-        return errorRedirect(refusal, to: redirect, form["state"], isImplicit: form["response_type"] != "code")
-      }
-    } catch let refusal as OAuthRefusal {
-      return AuthorizePages.error(refusal)
+    let client: SandboxClient, redirect: String
+    do throws(OAuthRefusal) {
+      (client, redirect) = try sender(form, call.org)
+    } catch {
+      // Whoever fails here may be anyone: no redirect.
+      return AuthorizePages.error(error)
     }
-    let browser = cookie(call.request) ?? RandomText.make(43)
-    return loginPage(call, .init(request: request, browser: browser, created: call.org.configuration.clock.now()))
+    let request: AuthorizationRequest
+    do throws(OAuthRefusal) {
+      request = try Self.request(form, client, redirect)
+    } catch {
+      return errorRedirect(error, to: redirect, form["state"], isImplicit: form["response_type"] != "code")
+    }
+    let visit = BrowserVisit(call)
+    let signedIn = visit.user
+    if !request.asksPassword, let signedIn { return try admit(signedIn, visit, request, client) }
+    guard !request.isImmediate else { return errorRedirect(.notImmediate, request) }
+    // Who is signed in is named in the form, else who the client thinks it is.
+    return visit.loginPage(
+      .init(request: request, browser: visit.ticketCookie ?? RandomText.make(43), created: visit.now),
+      username: signedIn.flatMap { call.org.directory.person(id: $0)?.user.username } ?? form["login_hint"] ?? "")
+  }
+
+  /// The client, and where its users are sent back to.
+  private static func sender(
+    _ form: Form, _ org: Org
+  ) throws(OAuthRefusal) -> (client: SandboxClient, redirect: String) {
+    guard let client = org.directory.client(form["client_id"]) else { throw .unknownClient }
+    guard let redirect = form["redirect_uri"], client.redirectURIs.contains(redirect),
+      SandboxClient.isPermitted(redirectURI: redirect)
+    else { throw .redirectURI }
+    return (client, redirect)
   }
 
   private static func request(
@@ -44,6 +60,7 @@ enum AuthorizeRoutes {
   ) throws(OAuthRefusal) -> AuthorizationRequest {
     let type = try form.required("response_type")
     guard ["code", "token", "hybrid_token", "token id_token"].contains(type) else { throw .responseType }
+    try TokenRoutes.requireFlow(type == "code" ? .webServer : .userAgent, client)
     let wanted = (form["scope"] ?? "").split(separator: " ").map(String.init)
     let allowed =
       client.scopes.contains("full")
@@ -58,60 +75,72 @@ enum AuthorizeRoutes {
     return AuthorizationRequest(
       client: client.id, redirectURI: redirect, isImplicit: type != "code",
       scope: (wanted.isEmpty ? client.scopes : wanted).joined(separator: " "), state: form["state"], nonce: form["nonce"],
-      challenge: challenge, asksAgain: prompt.contains("consent"), loginHint: form["login_hint"] ?? "")
+      challenge: challenge, asksPassword: prompt.contains("login") || prompt.contains("select_account"),
+      asksAgain: prompt.contains("consent"), isImmediate: form["immediate"] == "true")
   }
 
   // MARK: The user's answers
 
   private static func proceed(_ call: Call) throws -> ServerReply {
-    let form = Form(call.request), now = call.org.configuration.clock.now()
+    let form = Form(call.request), visit = BrowserVisit(call)
     if let origin = call.request.header("origin"), origin != call.origin { return AuthorizePages.foreign }
-    guard let browser = cookie(call.request),
-      var entry = call.org.authorizations.take(form["ticket"] ?? "", browser: browser, now: now),
+    guard let browser = visit.ticketCookie,
+      var entry = call.org.authorizations.take(form["ticket"] ?? "", browser: browser, now: visit.now),
       let client = call.org.directory.client(entry.request.client)
     else { return AuthorizePages.stale }
-    guard let user = entry.user else { return try signIn(call, form, &entry, client) }
-    guard form["decision"] == "allow" else {
-      return errorRedirect(.denied, to: entry.request.redirectURI, entry.request.state, isImplicit: entry.request.isImplicit)
-    }
+    guard let user = entry.user else { return try signIn(visit, form, &entry, client) }
+    guard form["decision"] == "allow" else { return errorRedirect(.denied, entry.request) }
     try call.org.sessions.approve(.init(user: user, client: client.id, scope: entry.request.scope))
     return try complete(call, entry.request, client, user)
   }
 
   private static func signIn(
-    _ call: Call, _ form: Form, _ entry: inout AuthorizationTable.Pending, _ client: SandboxClient
+    _ visit: BrowserVisit, _ form: Form, _ entry: inout AuthorizationTable.Pending, _ client: SandboxClient
   ) throws -> ServerReply {
+    let org = visit.call.org
+    var signIn = SandboxSignIn(grant: "browser")
+    signIn.client = client.id
+    signIn.username = org.directory.person(form["username"])?.user.username
+    defer { org.signIns.add(signIn, now: visit.now) }
     // A person at a browser is on a trusted network: no security token.
-    guard let person = call.org.directory.person(form["username"], secret: form["password"], withToken: false),
-      (try? TokenRoutes.checkActive(person.id, call.org)) != nil
-    else {
+    let person = org.person(form["username"], secret: form["password"], withToken: false, at: visit.call.request.mountPath)
+    let isRestricted = org.guards.addresses.apply(to: person?.user.username, client.id)
+    guard let person, !isRestricted, (try? TokenRoutes.checkActive(person.id, org)) != nil else {
+      signIn.refused(isRestricted ? .addressRestricted : .authentication)
       entry.failures += 1
       guard entry.failures < Tuning.signInAttempts else { return AuthorizePages.stale }
-      return loginPage(call, entry, problem: "Please check your username and password.")
+      return visit.loginPage(
+        entry, username: form["username"] ?? "",
+        problem: isRestricted
+          ? "You cannot sign in from this address." : "Please check your username and password.")
     }
-    do {
-      try TokenRoutes.checkAllowed(client, person.user.username)
-    } catch {
-      return errorRedirect(error, to: entry.request.redirectURI, entry.request.state, isImplicit: entry.request.isImplicit)
-    }
-    entry.user = person.id
-    let wanted = Set(entry.request.scope.split(separator: " ").map(String.init))
-    let approved = try call.org.sessions.approvedScopes(client: client.id, user: person.id) ?? []
-    let isAsked = client.approval == .byUser && (entry.request.asksAgain || !wanted.isSubset(of: approved))
-    guard isAsked else { return try complete(call, entry.request, client, person.id) }
-    let ticket = call.org.authorizations.begin(entry)
-    return AuthorizePages.approval(entry.request, user: person.user.username, ticket: ticket)
+    var reply = try admit(person.id, visit, entry.request, client)
+    reply.headers.append(visit.sessionCookie(org.browsers.begin(person.id, at: person.sitePath, now: visit.now)))
+    return reply
   }
 
-  private static func loginPage(
-    _ call: Call, _ entry: AuthorizationTable.Pending, problem: String? = nil
-  ) -> ServerReply {
-    let ticket = call.org.authorizations.begin(entry)
-    var reply = AuthorizePages.login(entry.request, ticket: ticket, problem: problem)
-    let secure = call.request.scheme == "https" ? "; Secure" : ""
-    reply.headers.append(
-      ("Set-Cookie", "\(cookieName)=\(entry.browser); Path=/services/oauth2; HttpOnly; SameSite=Strict\(secure)"))
-    return reply
+  /// What becomes of the request now that the user is known.
+  private static func admit(
+    _ user: String, _ visit: BrowserVisit, _ request: AuthorizationRequest, _ client: SandboxClient
+  ) throws -> ServerReply {
+    let org = visit.call.org
+    let username = try org.directory.person(id: user)?.user.username ?? UserRecord(user, org)?.username ?? ""
+    if client.isBlocked { return errorRedirect(.blockedRedirect, request) }
+    guard try TokenRoutes.isInstalled(client, for: user, org) else {
+      guard client.kind == .connected else { return errorRedirect(.notFoundRedirect, request) }
+      return errorPage(.appNotInstalled)
+    }
+    do {
+      try TokenRoutes.checkAllowed(client, username)
+    } catch {
+      return errorRedirect(error, request)
+    }
+    let wanted = Set(request.scope.split(separator: " ").map(String.init))
+    let approved = try org.sessions.approvedScopes(client: client.id, user: user) ?? []
+    let isAsked = client.approval == .byUser && (request.asksAgain || !wanted.isSubset(of: approved))
+    guard isAsked else { return try complete(visit.call, request, client, user) }
+    guard !request.isImmediate else { return errorRedirect(.notImmediate, request) }
+    return visit.approvalPage(request, user: user, username: username)
   }
 
   private static func complete(
@@ -129,10 +158,30 @@ enum AuthorizeRoutes {
     return redirect(request.redirectURI, fields + state(request.state), inFragment: true)
   }
 
+  // MARK: The page without a way back
+
+  private static let errorPath = "/setup/secur/RemoteAccessErrorPage.apexp"
+
+  /// Where users of an app end that the org has not installed: nothing goes back to the app.
+  private static func errorPage(_ refusal: OAuthRefusal) -> ServerReply {
+    let query = URLCoding.form([(name: "error", value: refusal.error), (name: "error_description", value: refusal.description)])
+    return ServerReply(
+      status: 302, headers: [("Location", "\(errorPath)?\(query)"), ("Cache-Control", "no-store")], body: [])
+  }
+
+  private static func errorPage(_ call: Call) -> ServerReply {
+    AuthorizePages.error(
+      call.request.parameter("error") ?? "", call.request.parameter("error_description") ?? "", status: 200)
+  }
+
   // MARK: Redirects
 
   private static func state(_ state: String?) -> [(name: String, value: String)] {
     state.map { [(name: "state", value: $0)] } ?? []
+  }
+
+  private static func errorRedirect(_ refusal: OAuthRefusal, _ request: AuthorizationRequest) -> ServerReply {
+    errorRedirect(refusal, to: request.redirectURI, request.state, isImplicit: request.isImplicit)
   }
 
   private static func errorRedirect(
@@ -149,17 +198,5 @@ enum AuthorizeRoutes {
     let mark = inFragment ? "#" : uri.contains("?") ? "&" : "?"
     let target = uri + mark + URLCoding.form(fields)
     return ServerReply(status: 302, headers: [("Location", target), ("Cache-Control", "no-store")], body: [])
-  }
-
-  // MARK: The cookie
-
-  private static let cookieName = "sandbox_browser"
-
-  private static func cookie(_ request: ServerRequest) -> String? {
-    for pair in (request.header("cookie") ?? "").split(separator: ";") {
-      let parts = pair.split(separator: "=", maxSplits: 1).map { $0.filter { $0 != " " } }
-      if parts.count == 2, parts[0] == cookieName, parts[1].utf8.count == 43 { return String(parts[1]) }
-    }
-    return nil
   }
 }

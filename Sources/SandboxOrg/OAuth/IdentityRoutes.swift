@@ -60,19 +60,20 @@ enum IdentityRoutes {
   private static func urls(_ call: Call, _ id: String) -> JSONObject {
     let wanted = Form(call.request)["version"] ?? ""
     let version = wanted == "latest" ? "\(Tuning.apiVersions.upperBound).0" : Double(wanted) != nil ? wanted : "{version}"
-    let data = "\(call.origin)/services/data/v\(version)"
+    let instance = call.instanceOrigin
+    let data = "\(instance)/services/data/v\(version)"
     var urls: JSONObject = [:]
     for (name, path) in [("enterprise", "c"), ("metadata", "m"), ("partner", "u")] {
-      urls[name] = .string("\(call.origin)/services/Soap/\(path)/\(version)/\(call.org.organizationId.prefix(15))")
+      urls[name] = .string("\(instance)/services/Soap/\(path)/\(version)/\(call.org.organizationId.prefix(15))")
     }
     urls["rest"] = .string("\(data)/")
     for name in ["sobjects", "search", "query", "recent"] { urls[name] = .string("\(data)/\(name)/") }
-    urls["tooling_soap"] = .string("\(call.origin)/services/Soap/T/\(version)/\(call.org.organizationId.prefix(15))")
+    urls["tooling_soap"] = .string("\(instance)/services/Soap/T/\(version)/\(call.org.organizationId.prefix(15))")
     urls["tooling_rest"] = .string("\(data)/tooling/")
-    urls["profile"] = .string("\(call.origin)/\(id)")
+    urls["profile"] = .string("\(instance)/\(id)")
     for name in ["feeds", "groups", "users"] { urls[name] = .string("\(data)/chatter/\(name)") }
     urls["feed_items"] = .string("\(data)/chatter/feed-items")
-    urls["custom_domain"] = .string(call.origin)
+    urls["custom_domain"] = .string(instance)
     return urls
   }
 
@@ -139,7 +140,14 @@ enum IdentityRoutes {
 
   // MARK: Who asks
 
-  private static func caller(_ call: Call) -> String? { token(call).flatMap { call.org.sessions.user(ofAccessToken: $0) } }
+  /// Scopes that let a client know who its user is: `id`, what it stands for, and those that let it read the user's record.
+  private static let scopes: Set = ["id", "profile", "email", "address", "phone", "openid", "api", "full"]
+
+  private static func caller(_ call: Call) -> String? {
+    guard let token = token(call), let session = call.org.session(ofAccessToken: token, at: nil) else { return nil }
+    let granted = session.grant.scope.split(separator: " ").map(String.init)
+    return scopes.isDisjoint(with: granted) ? nil : session.grant.user
+  }
 
   private static func token(_ call: Call) -> String? {
     let parts = (call.request.header("authorization") ?? "").split(separator: " ", maxSplits: 1)

@@ -31,6 +31,14 @@ struct OAuthRefusal: Error, Equatable {
   static let assertion = grant("invalid assertion")
   static let codeVerifier = grant("invalid code verifier")
   static let unknownClient = Self("invalid_client_id", "client identifier invalid")
+  static let appBlocked = Self("app_blocked", "this app is blocked by admin")
+  static let appNotFound = Self("app_not_found", "External client app is not installed in this org")
+  static let appNotInstalled = Self("invalid_client", "app must be installed into org")
+  static let flowDisabled = Self("oauth_flow_disabled", "this flow is not enabled for the app")
+  static let usedAssertion = Self("bad_jti_claim", "the jti claim has been used before")
+  static let addressRestricted = grant("ip restricted")
+  static let loginRate = grant("login rate exceeded")
+  static let busy = grant("token request is already being processed")
   static let clientSecret = Self("invalid_client", "invalid client credentials")
   static let redirectURI = Self("redirect_uri_mismatch", "redirect_uri must match configuration")
   static let grantType = Self("unsupported_grant_type", "grant type not supported")
@@ -46,6 +54,16 @@ struct OAuthRefusal: Error, Equatable {
   static let challengeMethod = Self("invalid_request", "code challenge method must be S256")
   static let denied = Self("access_denied", "end-user denied authorization")
   static let notImmediate = Self("immediate_unsuccessful", "the user must sign in and allow access")
+
+  /// As the pages send it back to the app.
+  static let blockedRedirect = Self("OAUTH_APP_BLOCKED", "this app is blocked by admin")
+  static let notFoundRedirect = Self("OAUTH_EC_APP_NOT_FOUND", "External client app is not installed in this org")
+
+  /// What a fault rule says.
+  init(_ draw: FaultDraw) {
+    self.init(draw.text("error") ?? "", draw.text("description") ?? "")
+    status = draw.integer("status") ?? 400
+  }
 
   static func missing(_ parameter: String) -> Self { Self("invalid_request", "missing required parameter: \(parameter)") }
 }

@@ -55,7 +55,7 @@ enum OpenID {
   }
 
   private static func configuration(_ call: Call) -> ServerReply {
-    let oauth = "\(call.origin)/services/oauth2"
+    let oauth = "\(call.base)/services/oauth2"
     return .json(
       200,
       [

@@ -10,6 +10,8 @@ public struct SandboxUser: Sendable, Equatable {
   public var lastName: String
   public var email: String
   public var isActive = true
+  /// Sign-ins an hour of the org's clock; Salesforce's own figure.
+  public var loginLimit = 3_600
 
   public init(username: String, password: String) {
     self.username = username
@@ -19,48 +21,26 @@ public struct SandboxUser: Sendable, Equatable {
   }
 }
 
-/// An application that may sign users in: what Salesforce calls a connected app.
-public struct SandboxClient: Sendable, Equatable {
-  public enum Approval: Sendable, Equatable {
-    /// Each user allows it, once.
-    case byUser
-    /// Nobody is asked; only these users may use it, all of them when nil.
-    case byAdministrator(usernames: [String]?)
-  }
+/// A site for customers or partners: a path of the org under which its users sign in and find their data.
+public struct SandboxSite: Sendable, Equatable {
+  /// Such as `/portal`.
+  public var path: String
+  /// User names; they can sign in nowhere else.
+  public var users: [String]
 
-  public var id: String
-  /// nil for an application that can keep none, such as one on a phone.
-  public var secret: String?
-  /// Whether the secret is wanted for authorization codes and refresh tokens too, not only where there is no user.
-  public var requiresSecret = false
-  /// Compared as they are: no wildcards, no prefixes.
-  public var redirectURIs: [String] = []
-  public var scopes = ["api", "web", "refresh_token", "openid", "id"]
-  /// Refuses authorization requests without a code challenge.
-  public var requiresPKCE = false
-  /// Each refresh gives a new refresh token and ends the old one; using an old one ends them all.
-  public var rotatesRefreshTokens = false
-  /// Whose rights the client credentials flow has; nil turns that flow off.
-  public var runsAs: String?
-  /// PEM of a certificate or public key (RSA) that signs JWT assertions; nil turns that flow off.
-  public var certificate: String?
-  /// Refuses assertions that are good for more than the three minutes Salesforce documents; real orgs take them.
-  public var strictAssertions = false
-  /// False refuses user names with passwords, as orgs made since Summer '23 do, in the words for a wrong password.
-  public var passwordFlow = true
-  public var approval = Approval.byUser
-
-  public init(id: String, secret: String? = nil) {
-    self.id = id
-    self.secret = secret
+  public init(path: String, users: [String]) {
+    self.path = "/" + URLCoding.segments(path).joined(separator: "/")
+    self.users = users
   }
 }
 
-/// Users and clients as a file has them: `{"users":[{"username",…}],"clients":[{"id",…}]}`, the keys named as the
-/// properties above; `approval` is `"user"`, `"administrator"` or a list of user names.
+/// Users, clients and sites as a file has them: `{"users":[{"username",…}],"clients":[{"id",…}],"sites":[{"path","users"}]}`,
+/// the keys named as the properties, but `installed` and `blocked`; `approval` is `"user"`, `"administrator"` or a list of user
+/// names, `refreshTokens` `"untilRevoked"`, `"immediately"`, `{"idleSeconds":n}` or `{"totalSeconds":n}`.
 public struct SandboxSignInData: Sendable, Equatable {
   public var users: [SandboxUser] = []
   public var clients: [SandboxClient] = []
+  public var sites: [SandboxSite] = []
 
   public init() {}
 
@@ -85,13 +65,14 @@ public struct SandboxSignInData: Sendable, Equatable {
 
   /// - Throws: ``SandboxError`` `BAD_SIGN_IN_DATA`, naming the key and what is wrong with it.
   public init(_ json: JSONValue) throws(SandboxError) {
-    let fields = try SignInFields(json, "the sign-in data", ["users", "clients"])
+    let fields = try SignInFields(json, "the sign-in data", ["users", "clients", "sites"])
     for (index, value) in try fields.array("users").enumerated() { users.append(try Self.user(value, index)) }
     for (index, value) in try fields.array("clients").enumerated() { clients.append(try Self.client(value, index)) }
+    for (index, value) in try fields.array("sites").enumerated() { sites.append(try site(value, index)) }
   }
 
   private static func user(_ json: JSONValue, _ index: Int) throws(SandboxError) -> SandboxUser {
-    let known = ["username", "password", "securityToken", "firstName", "lastName", "email", "isActive"]
+    let known = ["username", "password", "securityToken", "firstName", "lastName", "email", "isActive", "loginLimit"]
     let fields = try SignInFields(json, "users[\(index)]", known)
     var user = SandboxUser(username: try fields.required("username"), password: try fields.required("password"))
     user.securityToken = try fields.text("securityToken") ?? ""
@@ -99,18 +80,32 @@ public struct SandboxSignInData: Sendable, Equatable {
     user.lastName = try fields.text("lastName") ?? user.lastName
     user.email = try fields.text("email") ?? user.email
     user.isActive = try fields.flag("isActive") ?? true
+    if let limit = fields.object["loginLimit"] {
+      guard let count = limit.integerValue, (1...1_000_000).contains(count) else {
+        throw fields.wrong("loginLimit", "must be a number of sign-ins an hour, 1 to 1000000")
+      }
+      user.loginLimit = Int(count)
+    }
     return user
   }
 
   private static func client(_ json: JSONValue, _ index: Int) throws(SandboxError) -> SandboxClient {
     let known = [
-      "id", "secret", "requiresSecret", "redirectURIs", "scopes", "requiresPKCE", "rotatesRefreshTokens", "runsAs",
-      "certificate", "strictAssertions", "passwordFlow", "approval",
+      "id", "secret", "kind", "installed", "blocked", "flows", "refreshTokens", "requiresSecret", "redirectURIs", "scopes",
+      "requiresPKCE", "rotatesRefreshTokens", "runsAs", "certificate", "strictAssertions", "passwordFlow", "approval",
     ]
     let fields = try SignInFields(json, "clients[\(index)]", known)
     var client = SandboxClient(id: try fields.required("id"), secret: try fields.text("secret"))
     client.requiresSecret = try fields.flag("requiresSecret") ?? false
     client.redirectURIs = try fields.texts("redirectURIs") ?? []
+    if let uri = client.redirectURIs.first(where: { !SandboxClient.isPermitted(redirectURI: $0) }) {
+      throw fields.wrong("redirectURIs", "has \(uri): plain http is for the host localhost alone; use https or localhost")
+    }
+    client.kind = try fields.choice("kind") ?? .connected
+    client.isInstalled = try fields.flag("installed") ?? true
+    client.isBlocked = try fields.flag("blocked") ?? false
+    client.flows = try fields.choices("flows") ?? client.flows
+    client.refreshTokens = try refreshTokens(fields)
     client.scopes = try fields.texts("scopes") ?? client.scopes
     client.requiresPKCE = try fields.flag("requiresPKCE") ?? false
     client.rotatesRefreshTokens = try fields.flag("rotatesRefreshTokens") ?? false
@@ -126,58 +121,40 @@ public struct SandboxSignInData: Sendable, Equatable {
     }
     return client
   }
-}
 
-/// Typed access to the members of an object; a mistake is named with its place.
-private struct SignInFields {
-  let object: JSONObject
-  private let place: String
-
-  init(_ json: JSONValue, _ place: String, _ known: [String]) throws(SandboxError) {
-    self.place = place
-    guard let object = json.objectValue else { throw Self.error("\(place) must be an object") }
-    self.object = object
-    for member in object where !known.contains(member.key) {
-      throw Self.error("\(place) has an unknown key '\(member.key)'; known are \(known.joined(separator: ", "))")
+  private static func refreshTokens(_ fields: SignInFields) throws(SandboxError) -> SandboxClient.RefreshTokens {
+    switch fields.object["refreshTokens"] {
+    case nil, "untilRevoked"?: return .untilRevoked
+    case "immediately"?: return .immediately
+    case .object?:
+      let policy = try SignInFields(
+        fields.object["refreshTokens"] ?? .null, fields.place(of: "refreshTokens"), ["idleSeconds", "totalSeconds"])
+      switch (try policy.seconds("idleSeconds"), try policy.seconds("totalSeconds")) {
+      case (let idle?, nil): return .idle(seconds: idle)
+      case (nil, let total?): return .total(seconds: total)
+      default: break
+      }
+    default: break
     }
+    throw fields.wrong(
+      "refreshTokens", "must be \"untilRevoked\", \"immediately\", {\"idleSeconds\": n} or {\"totalSeconds\": n}")
   }
 
-  func array(_ key: String) throws(SandboxError) -> [JSONValue] {
-    guard let value = object[key] else { return [] }
-    guard let array = value.arrayValue else { throw wrong(key, "must be a list") }
-    return array
-  }
-
-  func text(_ key: String) throws(SandboxError) -> String? {
-    guard let value = object[key], !value.isNull else { return nil }
-    guard let text = value.stringValue else { throw wrong(key, "must be a string") }
-    return text
-  }
-
-  func required(_ key: String) throws(SandboxError) -> String {
-    guard let text = try text(key), !text.isEmpty else { throw wrong(key, "is missing") }
-    return text
-  }
-
-  func flag(_ key: String) throws(SandboxError) -> Bool? {
-    guard let value = object[key] else { return nil }
-    guard let flag = value.boolValue else { throw wrong(key, "must be true or false") }
-    return flag
-  }
-
-  func texts(_ key: String) throws(SandboxError) -> [String]? {
-    guard object[key] != nil else { return nil }
-    var texts: [String] = []
-    for value in try array(key) {
-      guard let text = value.stringValue else { throw wrong(key, "must be a list of strings") }
-      texts.append(text)
+  /// Its users are among the file's: the user that every org has signs in at the org itself.
+  private func site(_ json: JSONValue, _ index: Int) throws(SandboxError) -> SandboxSite {
+    let fields = try SignInFields(json, "sites[\(index)]", ["path", "users"])
+    let site = SandboxSite(path: try fields.required("path"), users: try fields.texts("users") ?? [])
+    let first = site.path.split(separator: "/").first.map { $0.lowercased() }
+    guard let first, !Self.takenPaths.contains(first), !sites.contains(where: { $0.path == site.path }) else {
+      throw fields.wrong("path", "must be a path of its own, such as /portal; '\(site.path)' is taken")
     }
-    return texts
+    let known = Set(users.map { $0.username.lowercased() }), taken = Set(sites.flatMap(\.users).map { $0.lowercased() })
+    for name in site.users where !known.contains(name.lowercased()) || taken.contains(name.lowercased()) {
+      throw fields.wrong("users", "must name users of this file, each in one site; '\(name)' is not one of them")
+    }
+    return site
   }
 
-  func wrong(_ key: String, _ reason: String) -> SandboxError { Self.error("\(place): '\(key)' \(reason)") }
-
-  private static func error(_ message: String) -> SandboxError {
-    SandboxError(status: 0, code: "BAD_SIGN_IN_DATA", message: message)
-  }
+  /// What the org and the servers beside it answer themselves.
+  private static let takenPaths: Set = ["services", "id", "setup", "secur", ".well-known", "__sandbox", "api", "parse", "1"]
 }

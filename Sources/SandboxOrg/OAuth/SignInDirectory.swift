@@ -5,18 +5,27 @@ struct SignInDirectory {
   struct Person {
     let id: String
     let user: SandboxUser
+    /// The site the user belongs to; empty for users of the org itself.
+    let sitePath: String
+
+    /// - Parameter withToken: The security token, where the user has one, stands behind the password.
+    func isRight(_ secret: String, withToken: Bool) -> Bool {
+      SignInDirectory.equal(secret, user.password + (withToken ? user.securityToken : ""))
+    }
   }
   private var people: [String: Person] = [:]
+  private var names: [String: String] = [:]
+  let sites: [SandboxSite]
   private var clients: [String: SandboxClient] = [:]
 
   /// Makes a record for each user that has none. In the caller's transaction.
   init(_ configuration: SandboxConfiguration, password: String, clientSecret: String, connection: Connection) throws {
     var caller = SandboxUser(username: configuration.username, password: password)
     caller.isActive = true
-    people[Self.key(configuration.username)] = Person(id: Users.caller, user: caller)
+    sites = configuration.signIn.sites
+    add(caller, id: Users.caller)
     for user in configuration.signIn.users {
-      let id = try Self.record(of: user, connection, now: configuration.clock.now())
-      people[Self.key(user.username)] = Person(id: id, user: user)
+      add(user, id: try Self.record(of: user, connection, now: configuration.clock.now()))
     }
     var client = SandboxClient(id: configuration.clientId, secret: clientSecret)
     client.redirectURIs = configuration.redirectURIs
@@ -30,12 +39,18 @@ struct SignInDirectory {
   /// User names know no case.
   func person(_ username: String?) -> Person? { username.flatMap { people[Self.key($0)] } }
 
-  /// - Parameter secret: The password and, for users that have one, the security token after it.
-  /// - Returns: nil when the name or the secret is wrong.
-  func person(_ username: String?, secret: String?, withToken: Bool = true) -> Person? {
-    guard let person = person(username), let secret else { return nil }
-    let expected = person.user.password + (withToken ? person.user.securityToken : "")
-    return Self.equal(secret, expected) ? person : nil
+  func person(id: String) -> Person? { names[id].flatMap { people[$0] } }
+
+  private mutating func add(_ user: SandboxUser, id: String) {
+    let key = Self.key(user.username)
+    let site = sites.first { $0.users.contains { Self.key($0) == key } }
+    people[key] = Person(id: id, user: user, sitePath: site?.path ?? "")
+    names[id] = key
+  }
+
+  /// The id that tokens name the site by.
+  func communityId(of sitePath: String) -> String? {
+    sites.firstIndex { $0.path == sitePath }.map { RecordID.make(prefix: "0DB", sequence: Int64($0 + 1)) }
   }
 
   /// Takes the same time wherever the two differ.

@@ -45,17 +45,25 @@ enum SoapRoutes {
 
   private static func login(_ operation: XML, _ call: Call) throws -> ServerReply {
     let name = operation.first("username")?.text, secret = operation.first("password")?.text
-    guard let person = call.org.directory.person(name, secret: secret),
-      (try? TokenRoutes.checkActive(person.id, call.org)) != nil, let user = try UserRecord(person.id, call.org)
+    let org = call.org
+    var signIn = SandboxSignIn(grant: "soap")
+    signIn.username = org.directory.person(name)?.user.username
+    defer { org.signIns.add(signIn, now: org.configuration.clock.now()) }
+    guard let person = org.person(name, secret: secret, at: call.request.mountPath),
+      (try? TokenRoutes.checkActive(person.id, org)) != nil, let user = try UserRecord(person.id, org)
     else {
+      signIn.refused(.authentication)
       throw Fault(
         code: "INVALID_LOGIN", message: "Invalid username, password, security token; or user locked out.")
     }
-    let org = call.org
+    guard !org.guards.addresses.apply(to: person.user.username, "SOAP") else {
+      signIn.refused(.addressRestricted)
+      throw Fault(code: "LOGIN_MUST_USE_SECURITY_TOKEN", message: "The address is restricted for this user.")
+    }
     let token = try org.sessions.issueAccessToken(
       .init(user: person.id, client: "SOAP", scope: "full"), organization: org.organizationId)
     let short = org.organizationId.prefix(15)
-    let root = "\(call.origin)/services/Soap"
+    let root = "\(call.instanceOrigin)/services/Soap"
     let fields = [
       ("metadataServerUrl", "\(root)/m/\(call.parameter("version"))/\(short)"), ("passwordExpired", "false"),
       ("sandbox", "true"), ("serverUrl", "\(root)/\(letter(call))/\(call.parameter("version"))/\(short)"),
@@ -90,7 +98,7 @@ enum SoapRoutes {
 
   private static func logout(_ envelope: XML, _ call: Call) throws -> ServerReply {
     let token = envelope.first("Header")?.first("SessionHeader")?.first("sessionId")?.text ?? ""
-    guard call.org.sessions.user(ofAccessToken: token) != nil, try call.org.sessions.revoke(token) else {
+    guard call.org.sessions.session(ofAccessToken: token) != nil, try call.org.sessions.revoke(token) else {
       throw Fault(code: "INVALID_SESSION_ID", message: "Invalid Session ID found in SessionHeader: Illegal Session")
     }
     return reply(200, call, "<logoutResponse/>")

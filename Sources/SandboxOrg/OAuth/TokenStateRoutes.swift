@@ -9,7 +9,8 @@ enum TokenStateRoutes {
   }
 
   private static func revoke(_ call: Call) throws -> ServerReply {
-    guard try call.org.sessions.revoke(Form(call.request)["token"] ?? "") else {
+    let isKnown = try call.org.sessions.revoke(Form(call.request)["token"] ?? "")
+    guard isKnown else {
       let body = "error=unsupported_token_type&error_description=this+token+type+is+not+supported"
       return .text(400, body, type: "application/x-www-form-urlencoded")
     }
@@ -29,7 +30,7 @@ enum TokenStateRoutes {
 
   private static func state(_ token: String, _ client: SandboxClient, _ call: Call) throws -> JSONObject {
     let sessions = call.org.sessions
-    let found = sessions.session(ofAccessToken: token, keepingAlive: false) ?? sessions.session(ofRefreshToken: token)
+    let found = sessions.session(ofAccessToken: token, keepingAlive: false) ?? sessions.session(ofRefreshToken: token, of: client)
     guard let session = found, session.grant.client == client.id, let user = try UserRecord(session.grant.user, call.org)
     else { return ["active": false] }
     var state: JSONObject = [

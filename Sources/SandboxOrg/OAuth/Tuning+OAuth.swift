@@ -8,6 +8,16 @@ extension Tuning {
   static let authorizationSeconds: Int64 = 900
   /// Wrong passwords on one sign-in page before the client has to start again.
   static let signInAttempts = 10
+  /// Wrong passwords that lock a user, and for how many seconds: Salesforce's defaults.
+  static let wrongPasswords = 10, lockSeconds: Int64 = 900
+  /// Seconds over which sign-ins of a user are counted.
+  static let loginRateSeconds: Int64 = 3_600
+  /// Refresh tokens of one user and client; one more ends the oldest. Salesforce's own figure.
+  static let refreshTokensPerUser = 5
+  /// Sign-ins the history remembers, and ids of assertions that are known to be used.
+  static let rememberedSignIns = 1_000, rememberedAssertions = 10_000
+  /// Bytes of a request to a sign-in resource; the largest, with an assertion, have some KB.
+  static let signInBodyBytes = 262_144
   /// Bytes of a JWT assertion; real ones have less than 2 KB.
   static let assertionBytes = 16_384
   /// Seconds an assertion may be good for where a client is strict, Salesforce's own figure; and how far clocks may differ.

@@ -13,7 +13,8 @@ final class Org: @unchecked Sendable {
   var briefcase: [BriefcaseRule]
   var briefcaseRuns = BriefcaseRuns()
   let configuration: SandboxConfiguration
-  let organizationId: String
+  /// Another one after a refresh of the sandbox.
+  var organizationId: String
 
   let connection: Connection
   let sessions: SessionRegistry
@@ -23,6 +24,13 @@ final class Org: @unchecked Sendable {
   var apex = ApexHandlers()
   var notifications = NotificationBox()
   var authorizations = AuthorizationTable()
+  var browsers = BrowserSessions()
+  var guards = SignInGuards()
+  var signIns = SignInHistory()
+  var instance = OrgInstance()
+  var tokenRedirect: TokenRedirect?
+  /// Refresh tokens that a request is being answered for.
+  var refreshesInWork: Set<String> = []
   var cursors = CursorTable()
   var recentlyUsed = RecentItems()
   /// Works off Bulk jobs. Any thread.
@@ -41,7 +49,6 @@ final class Org: @unchecked Sendable {
   /// - Parameter schemaText: In place of the schema file that the configuration names.
   init(_ configuration: SandboxConfiguration, schemaText: SchemaText? = nil) throws(SandboxError) {
     self.configuration = configuration
-    organizationId = RecordID.make(prefix: "00D", sequence: configuration.organizationNumber)
     calls = CallCount(limit: configuration.dailyCalls)
     var file = schemaText
     if file == nil, let path = configuration.schemaPath { file = try SchemaText(path: path) }
@@ -54,6 +61,7 @@ final class Org: @unchecked Sendable {
       schemaChanged = opened.schemaChanged
       briefcase = opened.briefcase
       sessions = opened.sessions
+      organizationId = try OrganizationRecord(connection).prepare(number: configuration.organizationNumber)
       directory = try SignInDirectory(
         configuration, password: sessions.password, clientSecret: sessions.clientSecret, connection: connection)
       lastStamp = try Self.newestStamp(connection, schema: schema)

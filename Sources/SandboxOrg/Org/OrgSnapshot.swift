@@ -58,6 +58,7 @@ extension Org {
           try connection.run("INSERT INTO \(table) VALUES (\(row.map { _ in "?" }.joined(separator: ", ")))", row)
         }
       }
+      organizationId = try OrganizationRecord(connection).prepare(number: configuration.organizationNumber)
     }
     recentlyUsed = snapshot.recentlyUsed
     notifications = snapshot.notifications

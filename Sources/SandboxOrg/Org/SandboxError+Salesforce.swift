@@ -19,6 +19,9 @@ extension SandboxError {
 
   static let sessionInvalid = Self(status: 401, code: "INVALID_SESSION_ID", message: "Session expired or invalid")
 
+  static let urlNotReset = Self(
+    status: 400, code: "URL_NOT_RESET", message: "Destination URL not reset. The URL returned from login must be set")
+
   static func entityIsDeleted(status: Int) -> Self {
     Self(status: status, code: "ENTITY_IS_DELETED", message: "entity is deleted", fields: [])
   }

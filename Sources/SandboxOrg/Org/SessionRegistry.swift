@@ -22,15 +22,18 @@ final class SessionRegistry {
     var lastUsed: Int64
     /// A refresh token that another one has taken the place of.
     var isSpent = false
+    /// Counts the sessions of an org as they are made.
+    let number: Int64
   }
 
   let password: String
   let clientSecret: String
   /// Issued when the org was made, for clients that start from a refresh token.
   let provisionedRefreshToken: String
-  private let connection: Connection
+  let connection: Connection
   private let configuration: SandboxConfiguration
   private var sessions: [String: Session] = [:]
+  private var lastNumber: Int64 = 0
 
   init(connection: Connection, configuration: SandboxConfiguration) throws {
     self.connection = connection
@@ -43,7 +46,7 @@ final class SessionRegistry {
       let grant = Grant(user: Users.caller, client: configuration.clientId, scope: "refresh_token api web")
       try add(
         provisionedRefreshToken,
-        Session(kind: .refresh, grant: grant, parent: provisionedRefreshToken, issued: 0, lastUsed: 0))
+        Session(kind: .refresh, grant: grant, parent: provisionedRefreshToken, issued: 0, lastUsed: 0, number: 0))
     }
   }
 
@@ -53,8 +56,11 @@ final class SessionRegistry {
     try connection.execute(
       "CREATE TABLE IF NOT EXISTS sandbox_token (token TEXT PRIMARY KEY, kind TEXT NOT NULL, user TEXT NOT NULL, "
         + "client TEXT NOT NULL, scope TEXT NOT NULL, parent TEXT, issued INTEGER NOT NULL, "
-        + "last_used INTEGER NOT NULL, spent INTEGER NOT NULL) "
-        + "WITHOUT ROWID")
+        + "last_used INTEGER NOT NULL, spent INTEGER NOT NULL, number INTEGER NOT NULL DEFAULT 0) WITHOUT ROWID")
+    // A file of an earlier release.
+    if try connection.firstValue("SELECT 1 FROM pragma_table_info('sandbox_token') WHERE name = 'number'") == nil {
+      try connection.execute("ALTER TABLE sandbox_token ADD COLUMN number INTEGER NOT NULL DEFAULT 0")
+    }
     try connection.execute(
       "CREATE TABLE IF NOT EXISTS sandbox_approval (client TEXT NOT NULL, user TEXT NOT NULL, scope TEXT NOT NULL, "
         + "PRIMARY KEY (client, user)) WITHOUT ROWID")
@@ -62,14 +68,15 @@ final class SessionRegistry {
 
   private func load() throws {
     let statement = try connection.statement(
-      "SELECT token, kind, user, client, scope, parent, issued, last_used, spent FROM sandbox_token")
+      "SELECT token, kind, user, client, scope, parent, issued, last_used, spent, number FROM sandbox_token")
     defer { statement.reset() }
     while try statement.step() {
       sessions[statement.string(0)] = Session(
         kind: Kind(rawValue: statement.string(1)) ?? .access,
         grant: Grant(user: statement.string(2), client: statement.string(3), scope: statement.string(4)),
         parent: statement.isNull(5) ? nil : statement.string(5), issued: statement.int64(6),
-        lastUsed: statement.int64(7), isSpent: statement.int64(8) != 0)
+        lastUsed: statement.int64(7), isSpent: statement.int64(8) != 0, number: statement.int64(9))
+      lastNumber = max(lastNumber, statement.int64(9))
     }
   }
 
@@ -80,15 +87,39 @@ final class SessionRegistry {
     try forgetExpired()
     let token = "\(organization.prefix(15))!\(RandomText.make(64))"
     let now = configuration.clock.now()
-    try add(token, Session(kind: .access, grant: grant, parent: refreshToken, issued: now, lastUsed: now))
+    try add(
+      token, Session(kind: .access, grant: grant, parent: refreshToken, issued: now, lastUsed: now, number: nextNumber()))
     return token
   }
 
+  /// Ends the oldest one of the user and the client when there are too many.
   func issueRefreshToken(_ grant: Grant) throws -> String {
+    try endOldest(of: grant)
     let token = Self.refreshToken()
     let now = configuration.clock.now()
-    try add(token, Session(kind: .refresh, grant: grant, parent: token, issued: now, lastUsed: now))
+    try add(token, Session(kind: .refresh, grant: grant, parent: token, issued: now, lastUsed: now, number: nextNumber()))
     return token
+  }
+
+  private func endOldest(of grant: Grant) throws {
+    let lines = sessions.filter { token, session in
+      session.kind == .refresh && !session.isSpent && session.grant.user == grant.user && session.grant.client == grant.client
+        && token != provisionedRefreshToken
+    }
+    let surplus = lines.count + 1 - Tuning.refreshTokensPerUser
+    guard surplus > 0 else { return }
+    // A line is as old as its first token.
+    let byAge = lines.sorted { firstNumber(of: $0.value) < firstNumber(of: $1.value) }
+    for (token, session) in byAge.prefix(surplus) { try revokeLine(session.parent ?? token) }
+  }
+
+  private func firstNumber(of session: Session) -> Int64 {
+    session.parent.flatMap { sessions[$0]?.number } ?? session.number
+  }
+
+  private func nextNumber() -> Int64 {
+    lastNumber += 1
+    return lastNumber
   }
 
   /// Puts a new refresh token in the place of `token`, whose access tokens end.
@@ -96,7 +127,8 @@ final class SessionRegistry {
     guard var old = sessions[token] else { throw SandboxError.sessionInvalid }
     let new = Self.refreshToken()
     let now = configuration.clock.now()
-    try add(new, Session(kind: .refresh, grant: old.grant, parent: old.parent, issued: now, lastUsed: now))
+    try add(
+      new, Session(kind: .refresh, grant: old.grant, parent: old.parent, issued: now, lastUsed: now, number: nextNumber()))
     for (key, session) in sessions where session.kind == .access && session.parent == token { try remove(key) }
     old.isSpent = true
     try add(token, old)
@@ -115,19 +147,34 @@ final class SessionRegistry {
     return session
   }
 
-  func user(ofAccessToken token: String) -> String? { session(ofAccessToken: token)?.grant.user }
-
-  /// A refresh token used a second time after its rotation has been stolen from somebody: its whole line ends.
-  func grant(ofRefreshToken token: String) throws -> Grant? {
-    guard let session = sessions[token], session.kind == .refresh else { return nil }
-    guard session.isSpent else { return session.grant }
-    try revokeLine(session.parent ?? token)
-    return nil
+  /// What a refresh token stands for. One that is used a second time after its rotation has been stolen: its whole line ends.
+  func grant(ofRefreshToken token: String, of client: SandboxClient) throws -> Grant? {
+    guard var session = sessions[token], session.kind == .refresh, session.grant.client == client.id else { return nil }
+    guard !session.isSpent else {
+      try revokeLine(session.parent ?? token)
+      return nil
+    }
+    guard isGood(session, client.refreshTokens) else { return nil }
+    session.lastUsed = configuration.clock.now()
+    try add(token, session)
+    return session.grant
   }
 
   /// A refresh token that is still good, for introspection.
-  func session(ofRefreshToken token: String) -> Session? {
-    sessions[token].flatMap { $0.kind == .refresh && !$0.isSpent ? $0 : nil }
+  func session(ofRefreshToken token: String, of client: SandboxClient) -> Session? {
+    sessions[token].flatMap { $0.kind == .refresh && !$0.isSpent && isGood($0, client.refreshTokens) ? $0 : nil }
+  }
+
+  /// The token of a new org has no age.
+  private func isGood(_ session: Session, _ policy: SandboxClient.RefreshTokens) -> Bool {
+    let now = configuration.clock.now()
+    let first = session.parent.flatMap { sessions[$0]?.issued } ?? session.issued
+    return switch policy {
+    case .untilRevoked: true
+    case .immediately: false
+    case .idle(let seconds): session.lastUsed == 0 || now - session.lastUsed <= seconds
+    case .total(let seconds): first == 0 || now - first <= seconds
+    }
   }
 
   private func isAlive(_ session: Session, _ now: Int64) -> Bool {
@@ -151,6 +198,12 @@ final class SessionRegistry {
     }
   }
 
+  /// Ends every token, and forgets what users allowed.
+  func endAll() throws {
+    sessions.removeAll()
+    try connection.execute("DELETE FROM sandbox_token; DELETE FROM sandbox_approval")
+  }
+
   func expireAccessTokens() throws {
     for (key, session) in sessions where session.kind == .access { try remove(key) }
   }
@@ -165,60 +218,18 @@ final class SessionRegistry {
   private func add(_ token: String, _ session: Session) throws {
     sessions[token] = session
     try connection.run(
-      "INSERT OR REPLACE INTO sandbox_token VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+      "INSERT OR REPLACE INTO sandbox_token VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
       [
         .text(token), .text(session.kind.rawValue), .text(session.grant.user), .text(session.grant.client),
         .text(session.grant.scope), session.parent.map { .text($0) } ?? .null, .integer(session.issued),
         .integer(session.lastUsed), .integer(session.isSpent ? 1 : 0),
+        .integer(session.number),
       ])
   }
 
   private func remove(_ token: String) throws {
     sessions[token] = nil
     try connection.run("DELETE FROM sandbox_token WHERE token = ?", [.text(token)])
-  }
-
-  // MARK: Approvals
-
-  /// The scopes a user has allowed a client; nil when never asked.
-  func approvedScopes(client: String, user: String) throws -> Set<String>? {
-    let found = try connection.firstValue(
-      "SELECT scope FROM sandbox_approval WHERE client = ? AND user = ?", [.text(client), .text(user)])
-    guard case .text(let scope)? = found else { return nil }
-    return Set(scope.split(separator: " ").map(String.init))
-  }
-
-  func approve(_ grant: Grant) throws {
-    let scopes = try (approvedScopes(client: grant.client, user: grant.user) ?? [])
-      .union(grant.scope.split(separator: " ").map(String.init))
-    try connection.run(
-      "INSERT OR REPLACE INTO sandbox_approval VALUES (?, ?, ?)",
-      [.text(grant.client), .text(grant.user), .text(scopes.sorted().joined(separator: " "))])
-  }
-
-  // MARK: Settings
-
-  /// A text that is made up once and kept with the org.
-  func keptText(_ name: String, _ make: () throws -> String) throws -> String {
-    let found = try connection.firstValue("SELECT value FROM sandbox_setting WHERE name = ?", [.text(name)])
-    if case .text(let value)? = found { return value }
-    return try Self.setting(name, try make(), connection)
-  }
-
-  /// The configured value, else the one in the database, else a random one; kept for the next start.
-  private static func setting(_ name: String, _ configured: String?, _ connection: Connection) throws -> String {
-    let stored = try connection.firstValue("SELECT value FROM sandbox_setting WHERE name = ?", [.text(name)])
-    if configured == nil, case .text(let value)? = stored { return value }
-    let value = configured ?? RandomText.make(32)
-    try connection.run("INSERT OR REPLACE INTO sandbox_setting VALUES (?, ?)", [.text(name), .text(value)])
-    return value
-  }
-
-  /// True from the second time on.
-  private static func flag(_ name: String, _ connection: Connection) throws -> Bool {
-    let isSet = try connection.firstValue("SELECT 1 FROM sandbox_setting WHERE name = ?", [.text(name)]) != nil
-    if !isSet { try connection.run("INSERT INTO sandbox_setting VALUES (?, '1')", [.text(name)]) }
-    return isSet
   }
 }
 

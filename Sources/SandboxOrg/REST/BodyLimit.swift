@@ -2,6 +2,7 @@
 extension SalesforceService {
   package func bodyLimit(for request: ServerRequest) -> Int {
     let segments = request.segments.map { $0.lowercased() }
+    if segments.contains("oauth2") { return Tuning.signInBodyBytes }
     guard segments.count > 4, segments[0] == "services", segments[1] == "data" else { return ServerTuning.requestBodyBytes }
     let resource = Array(segments[3...])
     if resource[0] == "jobs", resource.last == "batches" { return Tuning.bulkInputBytes }

@@ -21,6 +21,10 @@ struct Call {
 
   /// `http://127.0.0.1:<port>` as the client knows it.
   var origin: String { request.origin }
+  /// The same with the path of the site that the request came through.
+  var base: String { request.origin + request.mountPath }
+  /// Where the org's data is.
+  var instanceOrigin: String { org.instance.origin(for: request) }
 
   func object() throws(SandboxError) -> ObjectSchema { try org.object(parameter("type")) }
 

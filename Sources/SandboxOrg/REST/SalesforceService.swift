@@ -10,9 +10,13 @@ struct SalesforceService: ServerService {
 
   let org: Org
   private let routes: RouteTable<Endpoint>
+  /// Paths of the org's sites, the longest first.
+  private let sites: [(path: String, segments: [String])]
 
   init(org: Org) {
     self.org = org
+    sites = org.configuration.signIn.sites.map { (path: $0.path, segments: URLCoding.segments($0.path)) }
+      .sorted { $0.segments.count > $1.segments.count }
     var table = RouteTable<Endpoint>()
     SignInRoutes.add(to: &table)
     ResourceRoutes.add(to: &table)
@@ -39,8 +43,26 @@ struct SalesforceService: ServerService {
 
   var faultKinds: [FaultKind] { SalesforceFaultKinds.all }
 
-  /// The sign-in resources carry secrets.
-  func isSecret(_ request: ServerRequest) -> Bool { request.path.lowercased().contains("/oauth2/") }
+  package func begin(clock: any SandboxClock, url: String) { try? org.performAndWait { $0.instance.begin(at: url) } }
+
+  /// The sign-in resources carry secrets: tokens in queries, names and passwords in bodies.
+  func isSecret(_ request: ServerRequest) -> Bool {
+    let segments = request.segments.map { $0.lowercased() }
+    return segments.contains("oauth2") || segments.contains("soap") || ["id", "secur"].contains(segments.first)
+  }
+
+  func grant(of request: ServerRequest) -> String? { TokenRoutes.grant(of: request) }
+
+  /// Takes the path of a site off.
+  func received(_ request: ServerRequest) -> ServerRequest {
+    for (path, segments) in sites where request.segments.starts(with: segments) {
+      var inner = request
+      inner.segments.removeFirst(segments.count)
+      inner.mountPath = path
+      return inner
+    }
+    return request
+  }
 
   func reply(to request: ServerRequest) async -> ServerReply {
     let origins = CrossOrigin(allowed: org.configuration.corsOrigins)
@@ -50,6 +72,8 @@ struct SalesforceService: ServerService {
       let plain = try ContentCoding.decoded(request, limit: bodyLimit(for: request))
       if let draw = request.faults.first(where: { $0.kind == "lateCommit" }) {
         reply = try await lateReply(to: plain, draw)
+      } else if let draw = request.faults.first(where: { $0.kind == "tokenBusy" }) {
+        reply = try await heldReply(to: plain, draw)
       } else {
         reply = try await org.perform { org in
           org.commitDue(isRequest: Self.wantsSession(plain.segments))
@@ -80,6 +104,7 @@ struct SalesforceService: ServerService {
   }
 
   private func answer(_ request: ServerRequest, _ org: Org) throws -> ServerReply {
+    if Self.isOnInstance(request.segments), let refusal = try org.instance.refusal(of: request) { return refusal }
     guard Self.wantsSession(request.segments) else { return try route(request, org, "") }
     let userId = try authenticated(request, org)
     var reply: ServerReply
@@ -98,6 +123,11 @@ struct SalesforceService: ServerService {
   static func wantsSession(_ segments: [String]) -> Bool {
     guard segments.count > 1, segments[0].lowercased() == "services" else { return false }
     return segments[1].lowercased() == "apexrest" || segments[1].lowercased() == "data" && segments.count > 2
+  }
+
+  /// What moves with the org: all data. Signing in goes on at the login host.
+  private static func isOnInstance(_ segments: [String]) -> Bool {
+    wantsSession(segments) || segments.count > 1 && segments[0].lowercased() == "services" && segments[1].lowercased() == "async"
   }
 
   private func route(_ request: ServerRequest, _ org: Org, _ userId: String) throws -> ServerReply {
@@ -136,9 +166,9 @@ struct SalesforceService: ServerService {
   }
 
   /// The user of a call that brings its session in a header of its own.
-  static func user(ofSession token: String?, _ org: Org) throws(SandboxError) -> String {
-    guard let token, let user = org.sessions.user(ofAccessToken: token) else { throw .sessionInvalid }
-    return user
+  static func user(ofSession token: String?, _ request: ServerRequest, _ org: Org) throws(SandboxError) -> String {
+    guard let token, let session = org.session(ofAccessToken: token, at: request.mountPath) else { throw .sessionInvalid }
+    return session.grant.user
   }
 
   private func authenticated(_ request: ServerRequest, _ org: Org) throws(SandboxError) -> String {
@@ -147,7 +177,7 @@ struct SalesforceService: ServerService {
     guard parts.count == 2, ["bearer", "oauth"].contains(parts[0].lowercased()) else {
       throw SandboxError(status: 401, code: "INVALID_AUTH_HEADER", message: "INVALID_HEADER_TYPE")
     }
-    return try Self.user(ofSession: String(parts[1]), org)
+    return try Self.user(ofSession: String(parts[1]), request, org)
   }
 
   private func limitInfo(_ org: Org) -> (name: String, value: String) {

@@ -89,9 +89,11 @@ public struct SandboxCredentials: Sendable, CustomStringConvertible {
   public let loginURL: String
   public let username: String, password: String
   public let clientId: String, clientSecret: String
-  /// Valid until it is revoked; a password sign-in issues none, as in a real org.
+  /// Valid until it is revoked, or the org is refreshed; a password sign-in issues none, as in a real org.
   public let refreshToken: String
-  public let userId: String, organizationId: String
+  public let userId: String
+  /// Another one after each refresh of the org.
+  public internal(set) var organizationId: String
 
   /// Without the secrets: descriptions end up in logs.
   public var description: String { "\(username) at \(loginURL)" }

@@ -1,5 +1,6 @@
 import JSON
 @_exported public import SandboxServer
+import Synchronization
 
 /// A pretend Salesforce org that speaks HTTP on loopback.
 ///
@@ -20,18 +21,19 @@ public final class SandboxServer: Sendable {
   public var controlToken: String { http.controlToken }
   let org: Org
   let http: HTTPServer
-  private let secrets: SandboxCredentials
+  private let secrets: Mutex<SandboxCredentials>
 
   private init(org: Org, http: HTTPServer) throws(SandboxError) {
     self.org = org
     self.http = http
     let url = http.url
-    secrets = try org.performAndWait { org in
-      SandboxCredentials(
-        loginURL: url, username: org.configuration.username, password: org.sessions.password,
-        clientId: org.configuration.clientId, clientSecret: org.sessions.clientSecret,
-        refreshToken: org.sessions.provisionedRefreshToken, userId: Users.caller, organizationId: org.organizationId)
-    }
+    secrets = Mutex(
+      try org.performAndWait { org in
+        SandboxCredentials(
+          loginURL: url, username: org.configuration.username, password: org.sessions.password,
+          clientId: org.configuration.clientId, clientSecret: org.sessions.clientSecret,
+          refreshToken: org.sessions.provisionedRefreshToken, userId: Users.caller, organizationId: org.organizationId)
+      })
   }
 
   /// Opens the database, seeds it when it is new, and listens.
@@ -70,11 +72,12 @@ public final class SandboxServer: Sendable {
   // MARK: Signing in
 
   /// What a client needs to sign in. Holds secrets.
-  public func credentials() -> SandboxCredentials { secrets }
-  public var username: String { secrets.username }
-  public var password: String { secrets.password }
-  public var clientId: String { secrets.clientId }
-  public var clientSecret: String { secrets.clientSecret }
+  public func credentials() -> SandboxCredentials { secrets.withLock { $0 } }
+  public var username: String { credentials().username }
+  public var password: String { credentials().password }
+  public var clientId: String { credentials().clientId }
+  public var clientSecret: String { credentials().clientSecret }
+  func setOrganizationId(_ id: String) { secrets.withLock { $0.organizationId = id } }
 
   /// A token as a client that signed in elsewhere would bring it.
   public func issueAccessToken() throws -> String {

@@ -10,8 +10,11 @@ struct ColumnRule: Sendable {
   /// - Throws: ``ParseError`` 111 for a default of another type.
   init?(schema value: JSONValue, _ type: ColumnType, _ name: String) throws(ParseError) {
     guard value["required"] != nil || value["defaultValue"] != nil else { return nil }
+    if case .relation = type {
+      throw ParseError(.incorrectType, "The 'required' and 'defaultValue' options are not applicable for Relation: \(name)")
+    }
     isRequired = value["required"] == true
-    defaultValue = value["defaultValue"].flatMap { $0.isNull ? nil : $0 }
+    defaultValue = value["defaultValue"].flatMap { $0.isNull ? Optional.none : $0 }
     guard let defaultValue, let found = try ColumnType.of(defaultValue), found != type else { return }
     throw ParseError(
       .incorrectType, "schema mismatch for \(name) default value; expected \(type.text) but got \(found.text)")
@@ -34,7 +37,7 @@ struct ColumnRule: Sendable {
       let isMissing = body[name] == nil || body[name]?["__op"] == "Delete"
       if isMissing, let value = rule.defaultValue {
         body[name] = value
-        taken[name] = value
+        taken[name] = try Values.stored(value)
       } else {
         try rule.check(body[name], name)
       }

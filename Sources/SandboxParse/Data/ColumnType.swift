@@ -107,6 +107,8 @@ enum ColumnType: Sendable, Equatable {
 /// Which names classes and columns may have.
 enum Names {
   static let systemClasses = ["_User", "_Role", "_Session", "_Installation"]
+  /// Those that no schema lists before they have objects.
+  static let lateClasses = ["_Session", "_Installation"]
   /// What the server itself keeps in every object.
   static let serverColumns = ["objectId", "createdAt", "updatedAt", "ACL"]
 

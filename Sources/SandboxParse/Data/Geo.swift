@@ -41,9 +41,10 @@ enum GeoArea: Sendable {
 
   func contains(_ point: GeoPoint) -> Bool {
     switch self {
-    case .box(let low, let high):
-      return low.latitude <= point.latitude && point.latitude <= high.latitude && low.longitude <= point.longitude
-        && point.longitude <= high.longitude
+    case .box(let a, let b):
+      // Any two opposite corners.
+      return min(a.latitude, b.latitude) <= point.latitude && point.latitude <= max(a.latitude, b.latitude)
+        && min(a.longitude, b.longitude) <= point.longitude && point.longitude <= max(a.longitude, b.longitude)
     case .circle(let center, let radians): return center.radians(to: point) <= radians
     case .polygon(let corners):
       // A ray to the east crosses the border an odd number of times.

@@ -8,6 +8,8 @@ struct ParseClass: Sendable {
   /// Of the columns that have any.
   private(set) var rules: [String: ColumnRule] = [:]
   var permissions = ClassPermissions()
+  /// As `/schemas` has them; they are not used.
+  var indexes = JSONObject()
   /// Removed ones leave a gap until there are many.
   private var rows: [ParseObject?] = []
   private var places: [String: Int] = [:]
@@ -79,66 +81,11 @@ struct ParseClass: Sendable {
     let fields = columns.map { column in
       (column.name, JSONValue.object(rules[column.name]?.added(to: column.type.json) ?? column.type.json.objectValue ?? [:]))
     }
-    return [
+    var schema: JSONObject = [
       "className": .string(name), "fields": .object(JSONObject(fields)),
-      "classLevelPermissions": .object(permissions.json), "indexes": ["_id_": ["_id": 1]],
+      "classLevelPermissions": .object(permissions.json),
     ]
-  }
-}
-
-/// Who may do what with the objects of a class. An operation that is not named is allowed to everyone.
-struct ClassPermissions: Sendable {
-  static let operations = ["find", "count", "get", "create", "update", "delete", "addField"]
-  /// What a schema shows for a class that was never restricted.
-  private static let everyone = JSONObject(operations.map { ($0, ["*": true]) } + [("protectedFields", ["*": []])])
-
-  let json: JSONObject
-
-  init() { json = Self.everyone }
-
-  /// - Throws: ``ParseError`` 107 for a key that is not an operation.
-  init(_ given: JSONObject) throws(ParseError) {
-    let known = Self.operations + ["readUserFields", "writeUserFields", "protectedFields"]
-    for key in given.keys where !known.contains(key) {
-      throw ParseError(.invalidJSON, "\(key) is not a valid operation for class level permissions")
-    }
-    // Those that are left out are closed, as in a real schema: only the master key may do them.
-    var made = JSONObject()
-    for operation in Self.operations { made[operation] = given[operation] ?? [:] }
-    for key in known.suffix(3) { made[key] = given[key] }
-    if made["protectedFields"] == nil { made["protectedFields"] = ["*": []] }
-    json = made
-  }
-
-  /// What an operation asks of its caller beside the groups that may.
-  enum Verdict: Equatable {
-    case allowed
-    /// Only for objects that name the user in one of these columns.
-    case pointed([String])
-    case needsUser
-    case denied
-  }
-
-  func verdict(_ operation: String, _ groups: [String]) -> Verdict {
-    guard let rules = json[operation]?.objectValue else { return .allowed }
-    if groups.contains(where: { rules[$0] == true }) || rules["*"] == true { return .allowed }
-    if rules["requiresAuthentication"] == true { return groups.count > 1 ? .allowed : .needsUser }
-    let isRead = ["get", "find", "count"].contains(operation)
-    var columns = (json[isRead ? "readUserFields" : "writeUserFields"]?.arrayValue ?? []).compactMap(\.stringValue)
-    if operation == "create" { return .denied }
-    columns += (rules["pointerFields"]?.arrayValue ?? []).compactMap(\.stringValue)
-    return columns.isEmpty ? .denied : .pointed(columns)
-  }
-
-  /// Columns that a caller with these groups does not see: those that every matching rule hides.
-  func hidden(_ groups: [String]) -> Set<String> {
-    guard let rules = json["protectedFields"]?.objectValue else { return [] }
-    var hidden: Set<String>?
-    for (subject, columns) in rules {
-      guard groups.contains(subject) || (subject == "authenticated" && groups.count > 1) else { continue }
-      let names = Set((columns.arrayValue ?? []).compactMap(\.stringValue))
-      hidden = hidden?.intersection(names) ?? names
-    }
-    return hidden ?? []
+    if !indexes.isEmpty { schema["indexes"] = .object(indexes) }
+    return .object(schema)
   }
 }

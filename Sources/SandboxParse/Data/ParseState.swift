@@ -60,6 +60,8 @@ struct ParseState: Sendable {
 
   mutating func set(_ permissions: ClassPermissions, of className: String) { classes[className]?.permissions = permissions }
 
+  mutating func set(_ indexes: JSONObject, of className: String) { classes[className]?.indexes = indexes }
+
   mutating func set(_ rule: ColumnRule, of column: String, in className: String) { classes[className]?.set(rule, of: column) }
 
   mutating func drop(_ column: String, of className: String) {
@@ -84,8 +86,9 @@ struct ParseState: Sendable {
   }
 
   /// The stamp of a write: each one later than all before it, so that by default no two are equal.
-  mutating func stamp(at seconds: Int64) -> Int64 {
-    newest = max(seconds * 1_000, newest + 1)
+  /// - Parameter time: Milliseconds since 1970 UTC.
+  mutating func stamp(at time: Int64) -> Int64 {
+    newest = max(time, newest + 1)
     return newest
   }
 }

@@ -102,7 +102,7 @@ struct TextPattern {
   /// - Throws: ``ParseError``, unexpected, for an expression that cannot be read: the database refuses it.
   init(_ pattern: String, options: String) throws(ParseError) {
     // PCRE's quoting, as SDKs send it for what a text begins with, then the options.
-    let text = (options.contains("x") ? "(?x)" : "") + pattern
+    let text = (options.contains("x") ? "(?x)" : "") + Self.withoutStrayEnds(pattern)
     do {
       var regex = try Regex(text).matchingSemantics(.unicodeScalar)
       if options.contains("i") { regex = regex.ignoresCase() }
@@ -112,6 +112,24 @@ struct TextPattern {
     } catch {
       throw .unexpected("Regular expression is invalid: \(error)")
     }
+  }
+
+  /// PCRE passes over an end of quoting that nothing began.
+  private static func withoutStrayEnds(_ pattern: String) -> String {
+    var kept = "", rest = pattern[...], isQuoted = false
+    while let slash = rest.firstIndex(of: "\\") {
+      let end = rest.index(slash, offsetBy: 2, limitedBy: rest.endIndex) ?? rest.endIndex, pair = rest[slash..<end]
+      kept += rest[..<slash]
+      if isQuoted, pair != "\\E" {
+        kept += "\\"
+        rest = rest[rest.index(after: slash)...]
+        continue
+      }
+      if isQuoted || pair != "\\E" { kept += pair }
+      isQuoted = pair == "\\Q"
+      rest = rest[end...]
+    }
+    return kept + rest
   }
 
   func matches(_ text: String) -> Bool { (try? regex.firstMatch(in: text)) != nil }

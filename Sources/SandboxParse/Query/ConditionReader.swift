@@ -42,9 +42,11 @@ struct ConditionReader {
   // MARK: Relations
 
   private func related(_ value: JSONValue) throws(ParseError) -> Set<String> {
-    guard let className = value["object"]?["className"]?.stringValue, let id = value["object"]?["objectId"]?.stringValue,
+    guard let owner = value["object"]?.objectValue, let className = owner["className"]?.stringValue,
       let key = value["key"]?.stringValue
     else { throw ParseError(.invalidQuery, "improper usage of $relatedTo") }
+    // An owner that was never saved has no id, and no targets.
+    guard let id = owner["objectId"]?.stringValue else { return [] }
     return state.relations.targets(.init(className: className, name: key), of: id)
   }
 
@@ -84,10 +86,33 @@ struct ConditionReader {
         .operationForbidden, "This user is not allowed to query \(path[0]) on class \(className)")
     }
     if case .relation? = state.type(of: key, in: className) { return relation(key, try resolved(value), of: className) }
-    guard let constraints = value.objectValue, constraints["__type"] == nil else {
-      return .column(path: path, [.equals(try atom(value) { "You cannot use \($0) as a query parameter." })])
+    guard var constraints = value.objectValue else { return try equality(path, value) }
+    if constraints["__type"] != nil {
+      // SDKs add constraints to a value that is to be equal.
+      let beside = constraints.filtered { name, _ in name.hasPrefix("$") }
+      let equal = try equality(path, .object(constraints.filtered { name, _ in !name.hasPrefix("$") }))
+      guard !beside.isEmpty else { return equal }
+      return .all([equal, .column(path: path, try tests(beside))])
     }
+    if case .pointer(let target)? = state.type(of: key, in: className) { constraints = Self.pointing(constraints, to: target) }
     return .column(path: path, try tests(constraints))
+  }
+
+  private func equality(_ path: [String], _ value: JSONValue) throws(ParseError) -> Condition {
+    .column(path: path, [.equals(try atom(value) { "You cannot use \($0) as a query parameter." })])
+  }
+
+  /// On a pointer column a bare id stands for a pointer to its class.
+  private static func pointing(_ constraints: JSONObject, to className: String) -> JSONObject {
+    func pointer(_ value: JSONValue) -> JSONValue { value.stringValue.map { Values.pointer(className, $0) } ?? value }
+    return JSONObject(
+      constraints.map { name, value in
+        switch name {
+        case "$eq", "$ne": (name, pointer(value))
+        case "$in", "$nin": (name, value.arrayValue.map { JSONValue.array($0.map(pointer)) } ?? value)
+        default: (name, value)
+        }
+      })
   }
 
   private func isHidden(_ column: String, of className: String) -> Bool {
@@ -197,7 +222,8 @@ struct ConditionReader {
     guard let inner = value["where"]?.objectValue, let className = value["className"]?.stringValue else {
       throw ParseError(.invalidQuery, "improper usage of \(name)")
     }
-    return Set(try found(className, inner).map { "\(className)$\($0.id)" })
+    let found = try found(className, inner, value["redirectClassNameForKey"]?.stringValue)
+    return Set(found.objects.map { "\(found.className)$\($0.id)" })
   }
 
   /// The values of one column of what a sub-query finds.
@@ -206,14 +232,26 @@ struct ConditionReader {
       let key = object["key"]?.stringValue, let className = query["className"]?.stringValue
     else { throw ParseError(.invalidQuery, "improper usage of \(name)") }
     let path = key.split(separator: ".").map(String.init)
-    return Set(
-      try found(className, query["where"]?.objectValue ?? [:]).compactMap { $0.value(at: path).map(Values.key) })
+    let objects = try found(className, query["where"]?.objectValue ?? [:], query["redirectClassNameForKey"]?.stringValue).objects
+    return Set(objects.flatMap { object in Self.selected(path, of: object).map(Values.key) })
   }
 
-  private func found(_ className: String, _ given: JSONObject) throws(ParseError) -> [ParseObject] {
+  /// What a column holds, each element of a list for itself. A path leads into pointers, too.
+  private static func selected(_ path: [String], of object: ParseObject) -> [JSONValue] {
+    guard let first = path.first, let top = object.value(first) else { return [] }
+    let pointed = path.dropFirst().reduce(Optional(top)) { $0?[$1] }
+    guard let found = path.count == 1 ? top : object.value(at: path) ?? pointed else { return [] }
+    return found.arrayValue ?? [found]
+  }
+
+  /// - Parameter redirect: The column whose class is meant.
+  private func found(
+    _ className: String, _ given: JSONObject, _ redirect: String?
+  ) throws(ParseError) -> (className: String, objects: [ParseObject]) {
     var inner = self
     inner.depth += 1
-    return try Finder(reader: inner, className: className).objects(given)
+    let name = redirect.flatMap { state.type(of: $0, in: className)?.targetClass } ?? className
+    return (name, try Finder(reader: inner, className: name).objects(given))
   }
 
   /// A constraint on a relation column with its sub-queries answered: the pointers stand in their place.

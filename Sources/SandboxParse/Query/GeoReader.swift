@@ -28,7 +28,7 @@ struct GeoReader {
       guard let point = GeoPoint(value["$point"]) else {
         throw ParseError(.invalidJSON, "bad $geoIntersect value; $point should be GeoPoint")
       }
-      return .covers(point)
+      return .covers(try checked(point))
     default: throw ParseError(.invalidJSON, "bad constraint: \(name)")
     }
   }
@@ -57,9 +57,17 @@ struct GeoReader {
     var corners: [GeoPoint] = []
     for item in list {
       guard let corner = place(item) else { throw ParseError(.invalidJSON, "bad $geoWithin value") }
-      corners.append(corner)
+      corners.append(try checked(corner))
     }
     return .polygon(corners)
+  }
+
+  /// Stored points may lie anywhere; those of these constraints are looked at.
+  private func checked(_ point: GeoPoint) throws(ParseError) -> GeoPoint {
+    guard abs(point.latitude) <= 90, abs(point.longitude) <= 180 else {
+      throw ParseError(.internalServerError, "The GeoPoint of a constraint lies out of bounds.")
+    }
+    return point
   }
 
   /// A point, or a pair of longitude and latitude.

@@ -21,19 +21,23 @@ struct Inclusion {
   init(state: ParseState, call: ParseCall, options: QueryOptions, className: String) {
     self.state = state
     self.call = call
-    keys = options.keys
+    var keys = options.keys
     excluded = options.excluded
     var tree = Branch()
     for path in options.include { tree.add(path[...]) }
     if options.includesAll {
       for (name, type) in state.classes[className]?.columns ?? [] {
         switch type {
-        case .pointer, .array: tree.add([name])
+        case .pointer, .array:
+          tree.add([name])
+          // They come along although they are not among the keys.
+          keys?.append([name])
         default: break
         }
       }
     }
     self.tree = tree
+    self.keys = keys
   }
 
   /// - Throws: ``ParseError`` when the class of an included object refuses.

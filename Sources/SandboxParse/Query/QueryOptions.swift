@@ -36,7 +36,9 @@ struct QueryOptions {
     redirect = given["redirectClassNameForKey"]?.stringValue
     for name in Self.list(given["order"]) {
       let isDescending = name.hasPrefix("-")
-      order.append((Self.path(isDescending ? String(name.dropFirst()) : name), isDescending))
+      let column = isDescending ? String(name.dropFirst()) : name
+      // The database's own names for them, which SDKs use.
+      order.append((Self.path(["_created_at": "createdAt", "_updated_at": "updatedAt"][column] ?? column), isDescending))
     }
     try readShape(given)
   }
@@ -52,13 +54,14 @@ struct QueryOptions {
 
   private mutating func readShape(_ given: JSONObject) throws(ParseError) {
     includesAll = Self.isTrue(given["includeAll"])
-    if let value = given["keys"], !value.isNull { keys = Self.list(value).map(Self.path) }
+    let named = Self.list(given["keys"]).map(Self.path)
+    if !named.isEmpty { keys = named }
     excluded = Self.list(given["excludeKeys"])
     for name in Self.list(given["include"]) {
       if name == "*" { includesAll = true } else { include.append(Self.path(name)) }
     }
     // A dotted name pulls in what stands before its last dot.
-    include += (keys ?? []).filter { $0.count > 1 }.map { Array($0.dropLast()) }
+    include += (named + excluded.map(Self.path)).filter { $0.count > 1 }.map { Array($0.dropLast()) }
     guard include.allSatisfy({ $0.count <= Tuning.queryDepth }) else {
       throw ParseError(.invalidQuery, "The include path is too long.")
     }

@@ -134,6 +134,10 @@ struct Renderer {
       if name == "authData", isPrivate { continue }
       value[name] = expanded(field)
     }
+    // Of a null alone no column is made.
+    for (name, field) in object.fields where field.isNull && value[name] == nil && !hidden.contains(name) {
+      if state.type(of: name, in: className) == nil { value[name] = .null }
+    }
     value["createdAt"] = ParseTime.json(object.createdAt)
     value["updatedAt"] = ParseTime.json(object.updatedAt)
     if className != "_Session", let access = object.access { value["ACL"] = access.json }

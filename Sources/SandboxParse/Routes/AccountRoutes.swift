@@ -6,6 +6,7 @@ enum AccountRoutes {
   static func add(to table: inout RouteTable<ParseHandler>) {
     for method in ["POST", "GET"] {
       table.add(method, "/login") { call, state in try UserWriter(call: call).logIn(call.options, &state) }
+      table.add(method, "/verifyPassword") { call, state in try UserWriter(call: call).verify(call.options, state) }
     }
     table.add("POST", "/logout") { call, state in
       if let token = call.caller.token, let session = state.sessions[token] { state.remove("_Session", session) }
@@ -13,7 +14,10 @@ enum AccountRoutes {
     }
     table.add("POST", "/loginAs") { call, state in
       guard call.caller.isMaster else { throw ParseError(.operationForbidden, "master key is required") }
-      guard let id = call.options["userId"]?.stringValue, state.object("_User", id) != nil else {
+      guard let id = call.options["userId"]?.stringValue, !id.isEmpty else {
+        throw ParseError(.invalidValue, "userId must not be empty, null, or undefined")
+      }
+      guard state.object("_User", id) != nil else {
         throw ParseError(.objectNotFound, "user not found")
       }
       let session = Sessions(call: call).begin(id, "login", provider: "masterkey", &state)

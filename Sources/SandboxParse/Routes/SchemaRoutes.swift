@@ -6,7 +6,9 @@ enum SchemaRoutes {
   static func add(to table: inout RouteTable<ParseHandler>) {
     table.add("GET", "/schemas") { call, state in
       try call.caller.requireMaster()
-      let classes = state.classes.values.sorted { Values.precedes($0.name, $1.name) }
+      // Two of the built-in ones are made with their first object.
+      let classes = state.classes.values.filter { !Names.lateClasses.contains($0.name) || $0.count > 0 }
+        .sorted { Values.precedes($0.name, $1.name) }
       return ParseAnswer(["results": .array(classes.map(\.json))])
     }
     table.add("GET", "/schemas/:className") { call, state in
@@ -33,7 +35,7 @@ enum SchemaRoutes {
       throw ParseError(.invalidClassName, "Class name mismatch between \(body) and \(path).")
     }
     let name = path.isEmpty ? body ?? "" : path
-    guard !name.isEmpty else { throw ParseError(.missingField, "POST \(call.path) needs a class name.") }
+    guard !name.isEmpty else { throw ParseError(.missingField, "POST /schemas needs a class name.") }
     guard Names.isClass(name) else { throw ParseError(.invalidClassName, Names.badClass(name)) }
     return name
   }
@@ -103,14 +105,29 @@ enum SchemaRoutes {
   /// Checks everything before it changes anything.
   private static func change(_ known: ParseClass, _ call: ParseCall, _ state: inout ParseState) throws -> ParseAnswer {
     let name = known.name, changes = try fields(call, known)
-    let permissions = try call.body["classLevelPermissions"]?.objectValue.map { try ClassPermissions($0) }
+    var after = known
+    for change in changes {
+      if let type = change.type { after.add(change.name, type) } else { after.drop(change.name) }
+    }
+    let permissions = try permissions(call.body["classLevelPermissions"], after)
+    let indexes = try SchemaIndexes.changed(known.indexes, by: call.body["indexes"], after, isNew: state.classes[name] == nil)
     state.add(name)
     if let permissions { state.set(permissions, of: name) }
     for change in changes {
       if let type = change.type { state.add(change.name, type, to: name) } else { state.drop(change.name, of: name) }
       if let rule = change.rule { state.set(rule, of: change.name, in: name) }
     }
+    state.set(indexes, of: name)
     return ParseAnswer(state.classes[name]?.json ?? [:])
+  }
+
+  /// nil leaves them as they are.
+  private static func permissions(_ given: JSONValue?, _ known: ParseClass) throws(ParseError) -> ClassPermissions? {
+    switch given {
+    case nil: nil
+    case .null?: ClassPermissions()
+    case let value?: try ClassPermissions(value.objectValue ?? [:], of: known)
+    }
   }
 
   private static func drop(_ call: ParseCall, _ state: inout ParseState) throws -> ParseAnswer {

@@ -48,6 +48,8 @@ struct ParseCall: Sendable {
   let settings: ParseSettings
   /// Seconds since 1970 UTC.
   let now: Int64
+  /// The same in milliseconds.
+  let milliseconds: Int64
   /// What addresses of the API begin with, as this client has it.
   let base: String
   /// The path of the request with its mount.
@@ -74,7 +76,7 @@ struct ParseCall: Sendable {
       let step = Int64(draw.integer("milliseconds") ?? 1_000)
       return now * 1_000 / step * step
     }
-    return state.stamp(at: now)
+    return state.stamp(at: milliseconds)
   }
 }
 

@@ -48,6 +48,7 @@ struct ParseError: Error, Equatable {
     case validationError = 142
     case fileDeleteError = 153
     case duplicateRequest = 159
+    case invalidValue = 162
     case usernameMissing = 200
     case passwordMissing = 201
     case usernameTaken = 202

@@ -207,11 +207,11 @@ package final class ParseService: ServerService {
     if let key = Text.prohibitedKey(in: .object(body)) {
       throw ParseError(.invalidKeyName, "Prohibited keyword in request data: {\"key\":\"\(key)\"}.")
     }
-    let now = place.withLock { $0.clock }.now()
+    let clock = place.withLock { $0.clock }
     var call = ParseCall(
       method: method, segments: request.segments, body: body, query: Text.parameters(request.query), caller: caller,
-      settings: settings, now: now, base: request.origin + request.mountPath, path: request.path,
-      mountPath: request.mountPath, applicationId: keys.applicationId, faults: request.faults)
+      settings: settings, now: clock.now(), milliseconds: clock.milliseconds(), base: request.origin + request.mountPath,
+      path: request.path, mountPath: request.mountPath, applicationId: keys.applicationId, faults: request.faults)
     try checkRepeat(request, call, &state)
     var reply: ServerReply
     if method == "POST", request.segments.map({ $0.lowercased() }) == ["batch"] {

@@ -170,7 +170,13 @@ struct ObjectWriter {
     guard object.fields.set(path[...], value) else {
       throw .unexpected("Cannot create field '\(path.last ?? "")' in the value of '\(path[0])'")
     }
-    if operation.isTold, let value { told.set(path[...], value) }
+    guard operation.isTold, let value else { return }
+    // Of a list that was changed by a place in it the whole is told.
+    if path.count > 1, let list = object.fields[path[0]], list.arrayValue != nil {
+      told[path[0]] = list
+    } else {
+      told.set(path[...], value)
+    }
   }
 
   private func addColumns(

@@ -36,7 +36,7 @@ struct UserWriter {
     let created = outcome.object
     if let password { state.passwords[created.id] = password }
     let session = Sessions(call: call).begin(
-      created.id, "signup", provider: accounts?.keys.first ?? "password", &state)
+      created.id, accounts == nil ? "signup" : "login", provider: accounts?.keys.first ?? "password", &state)
     var answer: JSONObject = [
       "objectId": .string(created.id), "createdAt": ParseTime.json(created.createdAt),
       "sessionToken": session.fields["sessionToken"] ?? .null,
@@ -65,6 +65,18 @@ struct UserWriter {
 
   /// - Parameter given: `username` or `email`, and `password`.
   func logIn(_ given: JSONObject, _ state: inout ParseState) throws(ParseError) -> ParseAnswer {
+    let user = try user(given, state)
+    let session = Sessions(call: call).begin(user.id, "login", provider: "password", &state)
+    return ParseAnswer(.object(try whole(user.id, session.fields["sessionToken"], state)))
+  }
+
+  /// The same without a session.
+  func verify(_ given: JSONObject, _ state: ParseState) throws(ParseError) -> ParseAnswer {
+    ParseAnswer(.object(try whole(try user(given, state).id, nil, state)))
+  }
+
+  /// - Throws: ``ParseError`` 101 for a wrong pair, 200, 201.
+  private func user(_ given: JSONObject, _ state: ParseState) throws(ParseError) -> ParseObject {
     let name = given["username"], email = given["email"]
     guard Self.isGiven(name) || Self.isGiven(email) else {
       throw ParseError(.usernameMissing, "username/email is required.")
@@ -74,10 +86,9 @@ struct UserWriter {
       email == nil || email?.stringValue != nil,
       let user = state.classes["_User"]?.objects.first(where: { user in
         (name == nil || user.fields["username"] == name) && (email == nil || user.fields["email"] == email)
-      }), state.passwords[user.id] == password
+      }), state.passwords[user.id] == password, call.caller.isMaster || user.access != AccessList()
     else { throw .wrongLogin }
-    let session = Sessions(call: call).begin(user.id, "login", provider: "password", &state)
-    return ParseAnswer(.object(try whole(user.id, session.fields["sessionToken"], state)))
+    return user
   }
 
   private static func isGiven(_ value: JSONValue?) -> Bool {
@@ -93,6 +104,9 @@ struct UserWriter {
     guard call.caller.isMaster || call.caller.userId != nil else {
       throw ParseError(.sessionMissing, "Cannot modify user \(id).")
     }
+    if given["emailVerified"] != nil, !call.caller.isMaster {
+      throw ParseError(.operationForbidden, "Clients aren't allowed to manually update email verification.")
+    }
     var body = given
     let password = body["password"]
     body["password"] = nil
@@ -106,7 +120,9 @@ struct UserWriter {
     do throws(ParseError) {
       outcome = try writer.update(id, body, &state) { object, state throws(ParseError) in
         try Self.checkUnique(object, state)
-        object.access?.grant(object.id, read: true, write: true)
+        // A user cannot lock itself out.
+        if body["ACL"] != nil, !call.caller.isMaster { object.access?.grant(object.id, read: true, write: true) }
+        Self.unlink(&object)
       }
     } catch {
       guard error == .notFound, !call.caller.isMaster else { throw error }
@@ -158,9 +174,22 @@ struct UserWriter {
       ("email", .emailTaken, "Account already exists for this email address."),
     ] {
       guard let value = user.fields[column], !value.isNull else { continue }
-      let isTaken = state.classes["_User"]?.objects.contains { $0.id != user.id && $0.fields[column] == value } ?? false
+      // Whatever their case.
+      let plain = value.stringValue?.lowercased()
+      let isTaken =
+        state.classes["_User"]?.objects.contains { other in
+          let known = other.fields[column]
+          return other.id != user.id && (known == value || plain != nil && known?.stringValue?.lowercased() == plain)
+        } ?? false
       if isTaken { throw ParseError(code, text) }
     }
+  }
+
+  /// An account that was set to null is none any more.
+  private static func unlink(_ user: inout ParseObject) {
+    guard let accounts = user.fields["authData"]?.objectValue else { return }
+    let left = accounts.filtered { _, account in !account.isNull }
+    user.fields["authData"] = left.isEmpty ? nil : .object(left)
   }
 
   /// The accounts of other services in a body.

@@ -59,7 +59,7 @@ struct FaultedExchange {
   }
 
   private func send(_ reply: ServerReply, to request: ServerRequest) async throws -> Result {
-    if plan.leavesAnswer { return .ordinary(reply) }
+    if plan.leavesAnswer || reply.isDropped { return .ordinary(reply) }
     let delivery = plan.delivery(of: try await reply.gathered())
     guard !delivery.isOrdinary else { return .ordinary(delivery.reply) }
     await deliver(delivery, pieces: request.method == "HEAD" ? [] : pieces(delivery))

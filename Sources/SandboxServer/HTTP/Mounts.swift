@@ -65,7 +65,7 @@ package struct MountTable: Sendable {
       inner.mountPath = prefix.map { "/" + $0 }.joined()
       return (service, inner)
     }
-    return (main, request)
+    return (main, main.received(request))
   }
 
   /// A `Host` header without its port, in lower case.

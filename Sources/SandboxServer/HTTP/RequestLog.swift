@@ -17,6 +17,8 @@ public struct LoggedRequest: Sendable, Equatable {
   public let host: String
   /// Eight digits that stand for the access token; nil without one.
   public let session: String?
+  /// The OAuth grant that a token request asks for, such as `refresh_token`; nil for all other requests.
+  public let grant: String?
   /// Seconds since 1970 UTC by the server's clock, when it came.
   public let time: Int64
   /// Id of the user who was signed in; nil while it is unanswered.
@@ -33,7 +35,7 @@ public struct LoggedRequest: Sendable, Equatable {
   public internal(set) var delay: Int
 
   /// - Parameter isSecret: The query and the body are not kept.
-  init(_ request: ServerRequest, isSecret: Bool, sequence: Int, time: Int64) {
+  init(_ request: ServerRequest, isSecret: Bool, grant: String?, sequence: Int, time: Int64) {
     self.sequence = sequence
     method = request.method
     path = request.path
@@ -41,6 +43,7 @@ public struct LoggedRequest: Sendable, Equatable {
     body = isSecret ? "" : String(decoding: request.body.prefix(ServerTuning.loggedBodyBytes), as: UTF8.self)
     host = request.header("host") ?? ""
     session = request.sessionMark
+    self.grant = grant
     self.time = time
     status = 0
     bytes = 0
@@ -63,7 +66,8 @@ public struct LoggedRequest: Sendable, Equatable {
     return [
       "sequence": .integer(Int64(sequence)), "time": .integer(time), "method": .string(method), "path": .string(path),
       "query": .array(query.map { .string($0) }), "host": .string(host), "session": session.map { .string($0) } ?? .null,
-      "user": user.map { .string($0) } ?? .null, "status": .integer(Int64(status)), "bytes": .integer(Int64(bytes)),
+      "user": user.map { .string($0) } ?? .null, "grant": grant.map { .string($0) } ?? .null,
+      "status": .integer(Int64(status)), "bytes": .integer(Int64(bytes)),
       "milliseconds": .number((milliseconds * 1_000).rounded() / 1_000), "faults": .array(faults.map { .string($0) }),
       "delay": .integer(Int64(delay)),
     ]
@@ -100,12 +104,13 @@ package final class RequestLog: Sendable {
   init(file: LogFile? = nil) { self.file = file }
 
   /// A number for a request that has come.
-  func begin(_ request: ServerRequest, isSecret: Bool, time: Int64) -> LoggedRequest {
+  func begin(_ request: ServerRequest, by service: any ServerService, time: Int64) -> LoggedRequest {
     let sequence = state.withLock { state in
       state.sequence += 1
       return state.sequence
     }
-    return LoggedRequest(request, isSecret: isSecret, sequence: sequence, time: time)
+    return LoggedRequest(
+      request, isSecret: service.isSecret(request), grant: service.grant(of: request), sequence: sequence, time: time)
   }
 
   func append(_ request: LoggedRequest) {

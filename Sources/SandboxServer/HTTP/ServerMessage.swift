@@ -20,6 +20,8 @@ package struct ServerRequest: Sendable {
   package var form: [FormPart]?
   /// Faults that the service itself brings about.
   package var faults: [FaultDraw] = []
+  /// The port of the server that it came in on; 0 for a request inside another one.
+  package var localPort = 0
 
   package init(
     method: String, path: String, segments: [String], query: [(name: String, value: String)], headers: [String: String],
@@ -50,6 +52,8 @@ package struct ServerReply: Sendable {
   package var stream: ByteStream?
   /// Who was signed in, for the request log.
   package var user: String?
+  /// The connection is closed without a byte of an answer.
+  package var isDropped = false
 
   package init(status: Int, headers: [(name: String, value: String)], body: [UInt8]) {
     self.status = status
@@ -71,6 +75,13 @@ package struct ServerReply: Sendable {
   }
 
   package static func empty(_ status: Int) -> ServerReply { ServerReply(status: status, headers: [], body: []) }
+
+  /// No answer: the connection is closed.
+  package static let dropped: ServerReply = {
+    var reply = ServerReply.empty(0)
+    reply.isDropped = true
+    return reply
+  }()
 }
 
 /// Why the server refused a request before any service saw it.
@@ -109,6 +120,10 @@ package protocol ServerService: Sendable {
   var faultKinds: [FaultKind] { get }
   /// Whether the query and the body of a request hold secrets that the log must not keep.
   func isSecret(_ request: ServerRequest) -> Bool
+  /// The request as the service sees it, before anything else looks at it: a service may have several base paths.
+  func received(_ request: ServerRequest) -> ServerRequest
+  /// The OAuth grant that a request asks for, by a name the service knows, for the log; nil for all other requests.
+  func grant(of request: ServerRequest) -> String?
   /// Names of the control actions it has beside those of any server.
   var controlActions: [String] { get }
   /// Runs a control action; on a thread that may block. nil: it has none of that name.
@@ -123,6 +138,8 @@ package protocol ServerService: Sendable {
 extension ServerService {
   package func bodyLimit(for request: ServerRequest) -> Int { ServerTuning.requestBodyBytes }
   package func isSecret(_ request: ServerRequest) -> Bool { false }
+  package func received(_ request: ServerRequest) -> ServerRequest { request }
+  package func grant(of request: ServerRequest) -> String? { nil }
   package var controlActions: [String] { [] }
   package func control(_ action: String, _ arguments: ControlArguments) throws -> JSONValue? { nil }
   package func reset(_ arguments: ControlArguments) throws {}

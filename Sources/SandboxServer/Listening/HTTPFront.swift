@@ -35,7 +35,8 @@ struct HTTPFront: HTTPResponder {
   }
 
   func respond(to request: Request, context: Context) async throws -> Response {
-    let head = serverRequest(request, body: [])
+    var head = serverRequest(request, body: [])
+    head.localPort = context.channel.localAddress?.port ?? 0
     let (service, routed) = mounts.route(head)
     let limit = service.bodyLimit(for: routed)
     if let refusal = Self.refusal(of: request, limit) { return refused(head, by: service, refusal) }
@@ -72,7 +73,7 @@ struct HTTPFront: HTTPResponder {
   private func answer(
     _ request: ServerRequest, by service: any ServerService, _ channel: any Channel
   ) async throws -> Response {
-    let entry = log.begin(request, isSecret: service.isSecret(request), time: clock.now())
+    let entry = log.begin(request, by: service, time: clock.now())
     let start = ContinuousClock.now
     switch log.interception(of: entry) {
     case nil: break
@@ -95,7 +96,14 @@ struct HTTPFront: HTTPResponder {
     }
     let plan = faults.plan(for: request, now: clock.now())
     guard plan.isEmpty else { return try await faulted(request, by: service, plan, channel, entry, start) }
-    let reply = await service.reply(to: request)
+    return await send(await service.reply(to: request), to: request, channel, entry, start)
+  }
+
+  private func send(
+    _ reply: ServerReply, to request: ServerRequest, _ channel: any Channel, _ entry: LoggedRequest,
+    _ start: ContinuousClock.Instant
+  ) async -> Response {
+    guard !reply.isDropped else { return await close(channel, entry, start) }
     finish(entry, reply.status, reply.length, start, user: reply.user)
     return response(reply, to: request.method)
   }
@@ -111,9 +119,7 @@ struct HTTPFront: HTTPResponder {
       finish(entry, $0, $1, start, user: $2)
     }
     switch try await exchange.run(request) {
-    case .ordinary(let reply):
-      finish(entry, reply.status, reply.length, start, user: reply.user)
-      return response(reply, to: request.method)
+    case .ordinary(let reply): return await send(reply, to: request, channel, entry, start)
     case .over: throw ConnectionDropped()
     }
   }
@@ -147,7 +153,7 @@ struct HTTPFront: HTTPResponder {
   private func refused(_ request: ServerRequest, by service: any ServerService, _ refusal: ServerRefusal) -> Response {
     var reply = service.refusal(refusal)
     reply.headers.append(("Connection", "close"))
-    finish(log.begin(request, isSecret: service.isSecret(request), time: clock.now()), reply.status, reply.body.count)
+    finish(log.begin(request, by: service, time: clock.now()), reply.status, reply.body.count)
     return response(reply)
   }
 

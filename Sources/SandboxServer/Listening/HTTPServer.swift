@@ -54,17 +54,21 @@ package struct PreparedHTTPServer: Sendable {
     let front = HTTPFront(
       mounts: table, log: log, faults: FaultBench(kinds: HTTPFaultKinds.all + table.faultKinds), clock: clock,
       control: ControlFront(token: configuration.controlToken), scheme: identity == nil ? "http" : "https")
-    let (ports, continuation) = AsyncStream.makeStream(of: Int.self)
     let gate = ConnectionGate()
+    let first = try await open(front, gate, port: configuration.port)
+    main.begin(clock: clock, url: url(first.port))
+    for mount in mounts { mount.service.begin(clock: clock, url: mount.url(on: url(first.port))) }
+    return HTTPServer(self, front, gate: gate, first: first)
+  }
+
+  /// - Throws: ``SandboxError`` `CANNOT_LISTEN`, status 0.
+  func open(_ front: HTTPFront, _ gate: ConnectionGate, port: Int) async throws -> OpenPort {
+    let (ports, continuation) = AsyncStream.makeStream(of: Int.self)
     let running = Task {
       defer { continuation.finish() }
-      try await application(front, gate) { continuation.yield($0) }.run()
+      try await application(front, gate, port) { continuation.yield($0) }.run()
     }
-    for await port in ports {
-      main.begin(clock: clock, url: url(port))
-      for mount in mounts { mount.service.begin(clock: clock, url: mount.url(on: url(port))) }
-      return HTTPServer(self, front, port: port, gate: gate, running: running)
-    }
+    for await port in ports { return OpenPort(port: port, running: running) }
     var reason = "the server ended at once"
     if case .failure(let error) = await running.result {
       let isTaken = (error as? IOError)?.errnoCode == EADDRINUSE
@@ -72,11 +76,11 @@ package struct PreparedHTTPServer: Sendable {
     }
     throw SandboxError(
       status: 0, code: "CANNOT_LISTEN",
-      message: "cannot listen on \(configuration.host) port \(configuration.port): \(reason)")
+      message: "cannot listen on \(configuration.host) port \(port): \(reason)")
   }
 
   private func application(
-    _ front: HTTPFront, _ gate: ConnectionGate, onPort: @escaping @Sendable (Int) -> Void
+    _ front: HTTPFront, _ gate: ConnectionGate, _ port: Int, onPort: @escaping @Sendable (Int) -> Void
   ) throws -> Application<HTTPFront> {
     var logger = Logger(label: "tureen.sandbox")
     logger.logLevel = .critical
@@ -95,7 +99,6 @@ package struct PreparedHTTPServer: Sendable {
       guard let tls else { return GatedChannel(base: plain, gate: gate) }
       return GatedChannel(base: try TLSChannel(plain, tlsConfiguration: tls), gate: gate)
     }
-    let port = configuration.port
     return Application(
       responder: front, server: builder,
       configuration: .init(
@@ -113,6 +116,12 @@ package struct PreparedHTTPServer: Sendable {
   }
 }
 
+/// A port that a server listens on, and the task that does.
+struct OpenPort: Sendable {
+  let port: Int
+  let running: Task<Void, any Error>
+}
+
 /// A pretend server that listens. Any thread may call it.
 package final class HTTPServer: Sendable {
   package let port: Int
@@ -127,16 +136,18 @@ package final class HTTPServer: Sendable {
   package let controlToken: String
   let mounts: MountTable
   private let control: ControlFront
-  private let gate: ConnectionGate
-  private let running: Task<Void, any Error>
+  let prepared: PreparedHTTPServer
+  let front: HTTPFront
+  let gate: ConnectionGate
+  let open: OpenPorts
 
-  init(
-    _ prepared: PreparedHTTPServer, _ front: HTTPFront, port: Int, gate: ConnectionGate, running: Task<Void, any Error>
-  ) {
-    self.port = port
+  init(_ prepared: PreparedHTTPServer, _ front: HTTPFront, gate: ConnectionGate, first: OpenPort) {
+    self.prepared = prepared
+    self.front = front
     self.gate = gate
-    self.running = running
-    url = prepared.url(port)
+    open = OpenPorts(first)
+    port = first.port
+    url = prepared.url(first.port)
     certificateAuthority = prepared.identity?.authority
     certificateAuthorityPath = prepared.identity?.authorityPath
     faults = front.faults
@@ -148,9 +159,9 @@ package final class HTTPServer: Sendable {
   }
 
   deinit {
-    Task { [gate, running] in
+    Task { [gate, open] in
       await gate.close()
-      running.cancel()
+      _ = open.close()
     }
   }
 
@@ -167,7 +178,6 @@ package final class HTTPServer: Sendable {
   /// Turns new connections away, then closes every connection. Once is enough; later calls return at once.
   package func stop() async {
     await gate.close()
-    running.cancel()
-    _ = await running.result
+    for running in open.close() { _ = await running.result }
   }
 }

@@ -5,11 +5,14 @@ import Synchronization
 public protocol SandboxClock: Sendable {
   /// Seconds since 1970 UTC. Must not block.
   func now() -> Int64
+  /// The same in milliseconds, for services whose stamps are finer.
+  func milliseconds() -> Int64
   /// Returns when so much of this clock's time has passed. - Throws: `CancellationError`.
   func sleep(milliseconds: Int64) async throws
 }
 
 extension SandboxClock {
+  public func milliseconds() -> Int64 { now() * 1_000 }
   public func sleep(milliseconds: Int64) async throws { try await Task.sleep(for: .milliseconds(milliseconds)) }
 }
 
@@ -17,6 +20,12 @@ extension SandboxClock {
 public struct SystemSandboxClock: SandboxClock {
   public init() {}
   public func now() -> Int64 { Int64(time(nil)) }
+
+  public func milliseconds() -> Int64 {
+    var now = timespec()
+    clock_gettime(CLOCK_REALTIME, &now)
+    return Int64(now.tv_sec) * 1_000 + Int64(now.tv_nsec) / 1_000_000
+  }
 }
 
 /// A clock that moves only when told to. Any thread may move it.

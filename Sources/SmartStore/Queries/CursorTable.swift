@@ -1,5 +1,15 @@
 import Synchronization
 
+/// The ids of cursors: never used twice among the stores that share it, so that the cursor of one that was closed is none of
+/// another's.
+package final class CursorIds: Sendable {
+  private let last = Atomic<Int64>(0)
+
+  package init() {}
+
+  func next() -> Int64 { last.add(1, ordering: .relaxed).newValue }
+}
+
 /// The open cursors of a store. A cursor is a query, the counts taken when it was opened, and where pages begin; pages run on
 /// live data.
 final class CursorTable: Sendable {
@@ -15,10 +25,12 @@ final class CursorTable: Sendable {
 
   private struct State {
     var open: [Int64: Cursor] = [:]
-    var last: Int64 = 0
   }
 
+  private let ids: CursorIds
   private let state = Mutex(State())
+
+  init(_ ids: CursorIds) { self.ids = ids }
 
   /// - Returns: An id never used before in this store.
   /// - Throws: ``StoreError`` `.tooManyCursors`.
@@ -28,9 +40,9 @@ final class CursorTable: Sendable {
         throw StoreError(
           .tooManyCursors, "\(Tuning.maximumCursors) cursors are open; close those you are done with (closeCursor)")
       }
-      state.last += 1
-      state.open[state.last] = cursor
-      return state.last
+      let id = ids.next()
+      state.open[id] = cursor
+      return id
     }
   }
 

@@ -30,7 +30,7 @@ public final class Store: @unchecked Sendable {
   private let readers: ReaderPool
   /// Keeps others from putting another file in this one's place. Touched on `queue` only.
   private var folderLock: FolderLock?
-  let cursors = CursorTable()
+  let cursors: CursorTable
 
   /// Opens the file, creating it and its folder when they are missing.
   /// - Parameter key: What the file is encrypted with, nil for a plain SQLite file.
@@ -40,9 +40,14 @@ public final class Store: @unchecked Sendable {
     try self.init(name: name, isGlobal: isGlobal, path: path, key: key, busyTimeoutMs: Tuning.busyTimeoutMs)
   }
 
-  /// - Parameter busyTimeoutMs: How long to wait for another process that writes; tests wait less.
-  package init(name: String, isGlobal: Bool, path: String, key: StoreKey?, busyTimeoutMs: Int32) throws {
+  /// - Parameters:
+  ///   - busyTimeoutMs: How long to wait for another process that writes; tests wait less.
+  ///   - cursorIds: Shared by stores whose cursors could be taken for one another.
+  package init(
+    name: String, isGlobal: Bool, path: String, key: StoreKey?, busyTimeoutMs: Int32, cursorIds: CursorIds = CursorIds()
+  ) throws {
     self.name = name
+    cursors = CursorTable(cursorIds)
     self.isGlobal = isGlobal
     self.path = path
     queue = DispatchQueue(label: "tureen.store.writer.\(name)")

@@ -28,6 +28,7 @@ public final class StoreRegistry: @unchecked Sendable {
   }
 
   private let recovery: Recovery
+  private let cursorIds: CursorIds
   private let findKey: @Sendable () throws -> StoreKey?
   private let userDirectory: String
   private let globalDirectory: String
@@ -45,11 +46,21 @@ public final class StoreRegistry: @unchecked Sendable {
   ///   - recovery: What happens to damaged stores.
   ///   - key: What all of them are encrypted with, nil for plain files. Asked for with the first store, on a thread that may
   ///     block, and once when it succeeds.
-  public init(
+  public convenience init(
     userDirectory: String, globalDirectory: String, recovery: Recovery = .refuse,
     key: @escaping @Sendable () throws -> StoreKey?
   ) {
+    self.init(
+      userDirectory: userDirectory, globalDirectory: globalDirectory, recovery: recovery, cursorIds: CursorIds(), key: key)
+  }
+
+  /// - Parameter cursorIds: Shared with the registries of other users whose scripts could take the cursors for one another.
+  package init(
+    userDirectory: String, globalDirectory: String, recovery: Recovery, cursorIds: CursorIds,
+    key: @escaping @Sendable () throws -> StoreKey?
+  ) {
     self.recovery = recovery
+    self.cursorIds = cursorIds
     findKey = key
     self.userDirectory = userDirectory
     self.globalDirectory = globalDirectory
@@ -85,7 +96,11 @@ public final class StoreRegistry: @unchecked Sendable {
 
   private func openOrRecover(_ key: Key, folder: String, storeKey: StoreKey?) throws -> Store {
     let path = folder + "/store.sqlite"
-    func make() throws -> Store { try Store(name: key.name, isGlobal: key.isGlobal, path: path, key: storeKey) }
+    func make() throws -> Store {
+      try Store(
+        name: key.name, isGlobal: key.isGlobal, path: path, key: storeKey, busyTimeoutMs: Tuning.busyTimeoutMs,
+        cursorIds: cursorIds)
+    }
     do {
       return try make()
     } catch let error as StoreError where error.code == .notADatabase {

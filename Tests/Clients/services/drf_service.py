@@ -68,7 +68,7 @@ class BookViews(viewsets.ModelViewSet):
 
 
 router = routers.DefaultRouter()
-for name, style in [("numbered", Numbered), ("offset", Offset), ("cursor", Cursor)]:
+for name, style in [("numbered", Numbered), ("books", Numbered), ("offset", Offset), ("cursor", Cursor)]:
     router.register(name, type(f"{name.title()}Views", (BookViews,), {"pagination_class": style}), basename=name)
 urlpatterns = router.urls
 

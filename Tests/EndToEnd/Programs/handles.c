@@ -208,7 +208,8 @@ static void on_state(tureen *t, const char *event, const char *json, size_t leng
 
 static void reports_reach_listeners(const char *home) {
   tureen *t = open_at(home, "reports");
-  static const char *const events[] = {"online", "offline", "pause", "resume", "salesforceSessionRefresh"};
+  static const char *const events[] = {"online", "offline", "pause", "resume", "salesforceSessionRefresh",
+                                       "sessionLost"};
   for (int i = 0; i < 5; i++) CHECK(tureen_listen(t, events[i], on_state, NULL) > 0);
   CHECK(tureen_listen(t, "onlin", on_state, NULL) == TUREEN_MISUSE);
   CHECK(tureen_report(t, 4) == TUREEN_MISUSE && tureen_report(t, -1) == TUREEN_MISUSE);

@@ -53,7 +53,7 @@ struct ClientWireTests {
     try await ParseBench.with { bench async throws in
       let client = try client(bench)
       try bench.server.faults.add(.dropBeforeResponse(), path: "/parse/classes/Book", method: "POST", times: 1)
-      let result = try await client.save([ParseObject("Book", ["title": "a"])], clientKeyField: hasKey ? "key" : nil)[0]
+      let result = await client.save([ParseObject("Book", ["title": "a"])], clientKeyField: hasKey ? "key" : nil)[0]
       switch result {
       case .success(let book): #expect(hasKey && !book.isNew)
       case .failure(let error): #expect(!hasKey && error.isUnknown && error.cause?.outcome == .unknown)
@@ -66,7 +66,7 @@ struct ClientWireTests {
     try await ParseBench.with { bench async throws in
       let client = try client(bench), isbn = ParseObject("ISBN", ["value": "978"])
       try bench.server.faults.add(.htmlPage(status: 502), path: "/parse/classes/ISBN")
-      let results = try await client.save([ParseObject("Book", ["isbn": isbn.pointer.json]), isbn])
+      let results = await client.save([ParseObject("Book", ["isbn": isbn.pointer.json]), isbn])
       for result in results {
         guard case .failure(let error) = result else {
           Issue.record("saved")
@@ -132,6 +132,94 @@ struct ClientWireTests {
       #expect(try await client.connection.accountMark(salt: salt) == first && first != nobody)
       _ = try await client.signUp(["username": "eve", "password": "one"])
       #expect(try await client.connection.accountMark(salt: salt) != first)
+    }
+  }
+
+  /// Row 39 and 40, for programs.
+  @Test func dottedNames_changePartsOfAColumn_andTheRestStays() async throws {
+    try await ParseBench.with { bench async throws in
+      let client = try client(bench)
+      var book = try await client.save(ParseObject("Book", ["stats": ["reads": 1, "kept": ["deep": true]], "title": "a"]))
+      book.increment("stats.reads", by: 4)
+      book["stats.kept.more"] = "x"
+      #expect(book["stats"] == ["reads": 5, "kept": ["deep": true, "more": "x"]])
+      bench.forgetRequests()
+      book = try await client.save(book)
+      #expect(bench.requests.first?.body == #"{"stats.reads":{"__op":"Increment","amount":4},"stats.kept.more":"x"}"#)
+      #expect(book["stats"] == ["reads": 5, "kept": ["deep": true, "more": "x"]])
+      book["stats.kept"] = nil
+      book = try await client.save(book)
+      #expect(book["stats"] == ["reads": 5])
+      #expect(try await client.fetch("Book", book.objectId)["stats"] == ["reads": 5])
+      // Of a new object the column goes whole, and so does one that is set beside its parts.
+      var other = ParseObject("Book")
+      other["stats.reads"] = 2
+      other.increment("stats.reads")
+      other = try await client.save(other)
+      #expect(try await client.fetch("Book", other.objectId)["stats"] == ["reads": 3])
+      other["stats.reads"] = 9
+      other["stats"] = ["other": 1]
+      other.increment("stats.other", by: 1.5)
+      _ = try await client.save(other)
+      #expect(try await client.fetch("Book", other.objectId)["stats"] == ["other": 2.5])
+    }
+  }
+
+  @Test func operations_onOneField_allCount() async throws {
+    try await ParseBench.with { bench async throws in
+      let client = try client(bench)
+      var book = try await client.save(ParseObject("Book", ["tags": ["a", "b"], "n": 10]))
+      book.remove(["a"], from: "tags")
+      book.add(["c"], to: "tags")
+      book["n"] = nil
+      book.increment("n", by: 2.5)
+      book.increment("n", by: 1)
+      book = try await client.save(book)
+      var found = try await client.fetch("Book", book.objectId)
+      #expect(found["tags"] == ["b", "c"] && found["n"] == 3.5)
+      found.addUnique(["c", "d"], to: "tags")
+      found.addUnique(["d"], to: "tags")
+      #expect(try await client.save(found)["tags"] == ["b", "c", "d"])
+    }
+  }
+
+  /// The list is not known here: to send what was made of it would replace the server's.
+  @Test func operations_thatClash_onAnUnknownValue_areRefused() async throws {
+    try await ParseBench.with { bench async throws in
+      let client = try client(bench)
+      let id = try await bench.create("Book", ["tags": ["a", "b"]])
+      var book = ParseObject("Book", objectId: id)
+      book.remove(["a"], from: "tags")
+      book.add(["c"], to: "tags")
+      let error = await #expect(throws: ParseSaveError.self) { try await client.save(book) }
+      #expect(error?.message.contains("fetch the object first") == true)
+      #expect(try await bench.object("Book", id)["tags"] == ["a", "b"])
+      let unknown = ParseObject("Book", objectId: id, changes: ["tags": ["__op": "Shuffle"]])
+      let other = await #expect(throws: ParseSaveError.self) { try await client.save(unknown) }
+      #expect(other?.message.contains("operation 'Shuffle' is not known") == true)
+    }
+  }
+
+  /// Section 22: an operation must not be sent twice; what the server has tells whether it was made.
+  @Test(arguments: [true, false]) func operation_answerLost_isComparedWithTheServer(isKnown: Bool) async throws {
+    try await ParseBench.with { bench async throws in
+      let client = try client(bench)
+      let id = try await bench.create("Book", ["n": 10])
+      var book = isKnown ? try await client.fetch("Book", id) : ParseObject("Book", objectId: id)
+      bench.clock.advance(by: 1)
+      book.increment("n", by: 5)
+      try bench.server.faults.add(.dropBeforeResponse(), path: "/parse/classes/Book/\(id)", method: "PUT", times: 1)
+      let result = await client.save([book])[0]
+      switch result {
+      case .success(let saved): #expect(isKnown && saved["n"] == 15)
+      case .failure(let error): #expect(!isKnown && error.isUnknown)
+      }
+      #expect(try await bench.object("Book", id)["n"] == 15, "once")
+      // An internal error before anything was done: the stamp is the old one, and it is sent again.
+      guard isKnown, case .success(var again) = result else { return }
+      again.increment("n", by: 1)
+      try bench.server.faults.add(Fault("internalError"), path: "/parse/classes/Book/\(id)", method: "PUT", times: 1)
+      #expect(try await client.save(again)["n"] == 16)
     }
   }
 }

@@ -236,4 +236,23 @@ struct CreateWireTests {
       #expect(try await bench.call(.POST, "/login", ["username": "u", "password": "CANARY"])["objectId"] == entry["objectId"])
     }
   }
+
+  /// Its maker may be looking for the object by its key.
+  @Test func adoption_leavesTheKeyOfTheObject() async throws {
+    try await ParseBench.with { bench async throws in
+      let there = try await bench.create("Author", ["name": "Ana", "key": "theirs"])
+      try bench.make(["objectId": "local_1", "name": "Ana", "next": "new"])
+      try bench.make(["objectId": "local_2", "name": "Bo"])
+      let target: JSONObject = [
+        "createFieldlist": ["name", "next"], "updateFieldlist": ["name", "next"], "uniqueBy": [["name"]], "onDuplicate": "adopt",
+        "externalIdFieldName": "key",
+      ]
+      let state = try await bench.up("Author", target)
+      #expect(state.status == .done && state.counts.succeeded == 2)
+      let object = try await bench.object("Author", there)
+      #expect(object["key"] == "theirs" && object["next"] == "new")
+      let entry = try #require(try bench.entry(there))
+      #expect(entry["key"] == nil && entry["__local__"] == false, "\(JSONValue.object(entry).text)")
+    }
+  }
 }

@@ -148,4 +148,40 @@ struct LinkUploadWireTests {
       #expect(try bench.entries("genreBooks").isEmpty && bench.entries().isEmpty)
     }
   }
+
+  /// A link must not be on the server before the pointer that it follows, and not at all when the pointer is taken back.
+  @Test func mirror_ofAPointerThatIsRefused_waits_andGoesWhenItIsTakenBack() async throws {
+    try await ParseBench.with(links: ["genreBooks"]) { bench async throws in
+      let target: JSONObject = [
+        "createFieldlist": ["title", "genre"], "updateFieldlist": ["title", "genre"],
+        "pointers": ["genre": ["className": "Genre"]],
+        "relations": [
+          ["field": "books", "className": "Book", "linkSoup": "genreBooks", "mirrorOf": ["className": "Book", "field": "genre"]]
+        ],
+      ]
+      let genres = try await bench.create("Genre", count: 2) { ["name": .string("g\($0)")] }
+      func books() async throws -> [Set<String>] {
+        var all: [Set<String>] = []
+        for genre in genres { all.append(try await bench.related("Book", to: "Genre", genre, "books")) }
+        return all
+      }
+      try bench.make(["objectId": "local_1", "title": "a", "genre": pointer("Genre", genres[0])])
+      try await bench.up("Book", target)
+      let book = try #require(try await bench.objects("Book").first?["objectId"]?.stringValue)
+      for isTakenBack in [true, false] {
+        try bench.edit(book, ["genre": pointer("Genre", genres[1])])
+        try bench.server.faults.add(
+          .answer(status: 400, body: #"{"code":142,"error":"no"}"#), path: "/parse/classes/Book/\(book)", method: "PUT", times: 1)
+        let state = try await bench.again("up")
+        #expect(state.status == .done && state.counts.failed == 3, "the book, and two links that wait for it")
+        #expect(try await books() == [[book], []])
+        try bench.edit(book, isTakenBack ? ["genre": pointer("Genre", genres[0])] : ["title": "b"])
+        #expect(try await bench.again("up").status == .done)
+        try await bench.again("up")
+        #expect(try await books() == (isTakenBack ? [[book], []] : [[], [book]]))
+        #expect(try bench.entries("genreBooks").count == 1)
+        #expect(try bench.entries("genreBooks").allSatisfy { $0["__local__"] == false }, "\(isTakenBack)")
+      }
+    }
+  }
 }

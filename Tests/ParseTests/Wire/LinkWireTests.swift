@@ -49,6 +49,19 @@ struct LinkWireTests {
     }
   }
 
+  /// Columns that are asked for need not name the pointer again.
+  @Test func include_besideColumns_bringsItsObjects() async throws {
+    try await ParseBench.with(soups: ["books", "isbns"]) { bench async throws in
+      let isbn = try await bench.create("ISBN", ["value": "978"])
+      let book = try await bench.create("Book", ["title": "a", "year": 1, "isbn": pointer("ISBN", isbn)])
+      bench.forgetRequests()
+      try await bench.down("Book", Self.include.replacing(with: ["keys": ["title"]]))
+      #expect(bench.requests.count == 1)
+      #expect(try bench.ids("isbns") == [isbn])
+      #expect(try bench.entry(book)?["isbn"] == pointer("ISBN", isbn) && bench.entry(book)?["year"] == nil)
+    }
+  }
+
   @Test func include_newerObjectsInside_doNotMoveTheWatermark() async throws {
     try await ParseBench.with(soups: ["books", "isbns"]) { bench async throws in
       let isbn = try await bench.create("ISBN", ["value": "978"])

@@ -232,7 +232,7 @@ struct UploadWireTests {
       for (members, part) in [
         (["updateFieldlist": ["a.b"]], "field name 'a.b' of class Book is not valid"),
         (["uniqeBy": []], "'uniqeBy' is not known here"),
-        (["uniqueBy": ["name"]], "'uniqueBy' must be a list of names"), (["onDuplicate": "keep"], "'onDuplicate' must be one of"),
+        (["uniqueBy": ["name"]], "'uniqueBy' must be a list of lists"), (["onDuplicate": "keep"], "'onDuplicate' must be one of"),
         (["transaction": 1], "'transaction' must be true or false"), (["externalIdFieldName": "a b"], "field name 'a b'"),
         (["where": ["a": 1]], "'where' is not known here"), (["maxBatchSize": 0], "'maxBatchSize' must be a positive integer"),
       ] as [(JSONObject, String)] {
@@ -253,5 +253,24 @@ extension String {
       rest = rest[found.upperBound...]
     }
     return count
+  }
+}
+
+extension UploadWireTests {
+  /// Without its access list an object that only some may read would be made, or made anew, for everyone.
+  @Test func accessList_goesWithACreate_alsoWithOneAnew() async throws {
+    try await ParseBench.with { bench async throws in
+      let access: JSONValue = ["u1": ["read": true, "write": true], "*": ["read": true, "write": true]]
+      try bench.make(["objectId": "local_1", "title": "a", "ACL": access])
+      #expect(try await bench.up("Book", Self.lists).counts.succeeded == 1)
+      let id = try #require(try await bench.objects("Book").first?["objectId"]?.stringValue)
+      #expect(try await bench.object("Book", id)["ACL"] == access)
+      try await bench.down()
+      try bench.edit(id, ["title": "b"])
+      try await bench.call(.DELETE, "/classes/Book/\(id)")
+      try await bench.up("Book", Self.lists, mode: "OVERWRITE", name: "over")
+      let anew = try #require(try await bench.objects("Book").first)
+      #expect(anew["ACL"] == access && anew["title"] == "b" && anew["objectId"]?.stringValue != id)
+    }
   }
 }

@@ -42,7 +42,11 @@ final class CollectionScenario {
     random = SeededGenerator(state: seed)
     mode = [MergeMode.leaveIfChanged, .merge, .overwrite].randomElement(using: &random) ?? .merge
     label = "\(kind.testDescription), \(mode), seed \(seed)"
-    bench = try CollectionBench(kind.connection)
+    let specs = [
+      IndexSpec(path: kind.path("id"), type: .string), IndexSpec(path: "__local__", type: .string),
+      IndexSpec(path: "__sync_id__", type: .integer),
+    ]
+    bench = try CollectionBench(kind.connection, specs: specs)
     bench.server.with { kind.prepare(&$0) }
   }
 
@@ -114,7 +118,7 @@ final class CollectionScenario {
 
   /// Only of records that a sync down brought: others are no ghosts of it.
   private func otherDeletes() throws {
-    let brought = Set(try bench.entries().filter { $0["__sync_id__"] != nil }.map(\.id))
+    let brought = Set(try entries().filter { $0["__sync_id__"] != nil }.map(\.id))
     let marks = kind.marksDeleted, number = Int.random(in: 0..<100, using: &random)
     let gone = bench.server.with { state -> String? in
       let live = state.rows.indices.filter { state.rows[$0]["trashed"] != true && brought.contains(state.rows[$0].id) }
@@ -128,20 +132,26 @@ final class CollectionScenario {
 
   // MARK: Here
 
+  private func entries() throws -> [JSONObject] { try bench.entries().map(kind.flat) }
+
   private func save(_ entry: JSONObject) throws {
-    try bench.store.upsert(JSONValue.array([.object(entry)]).text, into: CollectionBench.soup)
+    try bench.store.upsert(JSONValue.array([.object(kind.deep(entry))]).text, into: CollectionBench.soup)
+  }
+
+  private func make(_ id: String, _ members: JSONObject) throws {
+    try save(members.replacing(with: ["id": .string(id), "__local__": true, "__locally_created__": true]))
   }
 
   private func localCreates() throws {
     for _ in 0..<Int.random(in: 1...4, using: &random) {
       let name = name("mine")
       history.append("here: creates \(name)")
-      try bench.make("local_\(lastName)", ["name": .string(name), "description": .string("of " + name)])
+      try make("local_\(lastName)", ["name": .string(name), "description": .string("of " + name)])
     }
   }
 
   private func known() throws -> JSONObject? {
-    try bench.entries().filter {
+    try entries().filter {
       $0["__locally_created__"] != true && $0["__locally_deleted__"] != true && !$0.id.hasPrefix("local_")
     }.randomElement(using: &random)
   }
@@ -164,7 +174,7 @@ final class CollectionScenario {
 
   /// Notes what the entries say.
   private func look() throws {
-    for entry in try bench.entries() {
+    for entry in try entries() {
       guard let id = entry["_soupEntryId"]?.integerValue, let text = entry["description"]?.stringValue else { continue }
       seen[id, default: []].insert(text)
     }
@@ -173,7 +183,7 @@ final class CollectionScenario {
   // MARK: Syncs
 
   private func dirty() throws -> [Int64: JSONObject] {
-    let dirty = try bench.entries().filter { $0["__local__"] == true }
+    let dirty = try entries().filter { $0["__local__"] == true }
     return Dictionary(uniqueKeysWithValues: dirty.map { ($0["_soupEntryId"]?.integerValue ?? 0, $0) })
   }
 
@@ -300,12 +310,12 @@ final class CollectionScenario {
     for _ in 0..<Self.patience where try await bench.manager.reSync(named: "down").status == .done { break }
     _ = try await bench.cleanGhosts(force: true, name: "down")
     let there = bench.server.with { $0.rows.filter { $0["trashed"] != true } }
-    let here = Set(try bench.entries().map(Self.essence)), expected = Set(there.map(Self.essence))
+    let here = Set(try entries().map(Self.essence)), expected = Set(there.map(Self.essence))
     let differing = "here alone \(here.subtracting(expected).sorted()), there alone \(expected.subtracting(here).sorted())"
-    #expect(try here == expected && bench.entries().count == there.count, comment(differing))
+    #expect(try here == expected && entries().count == there.count, comment(differing))
     let names = there.compactMap { $0["name"]?.stringValue }
     #expect(Set(names).count == names.count, comment("created twice: \(names.sorted())"))
-    #expect(try bench.entries().allSatisfy { $0["__sync_id__"] != nil }, comment("rows that no sync down knows"))
+    #expect(try entries().allSatisfy { $0["__sync_id__"] != nil }, comment("rows that no sync down knows"))
   }
 
   /// What a person does about a create of which nobody can tell whether it arrived: looks at the server, keeps what is there, or
@@ -316,12 +326,12 @@ final class CollectionScenario {
     }
     guard !doubtful.isEmpty else { return }
     #expect(kind.once == .nothing, comment("in doubt, although it can be found"))
-    for entry in try bench.entries() {
+    for entry in try entries() {
       guard let id = entry["_soupEntryId"]?.integerValue, doubtful.contains(id) else { continue }
       try bench.store.remove([id], from: CollectionBench.soup)
       guard !bench.server.with({ state in state.rows.contains { $0["name"] == entry["name"] } }) else { continue }
       lastName += 1
-      try bench.make("local_\(lastName)", ["name": entry["name"] ?? .null, "description": entry["description"] ?? .null])
+      try make("local_\(lastName)", ["name": entry["name"] ?? .null, "description": entry["description"] ?? .null])
     }
   }
 

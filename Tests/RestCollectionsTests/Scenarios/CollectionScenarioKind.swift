@@ -20,17 +20,28 @@ struct CollectionScenarioKind: Sendable, CustomTestStringConvertible {
   let atOnce: Int
   /// Records are deleted by a mark.
   let marksDeleted: Bool
+  /// How rows and answers look.
+  let wire: RowWire
+  /// Updates are a PUT of the whole record, not a PATCH.
+  let putsAll: Bool
 
   var testDescription: String {
-    "\(once) \(guarding) \(incremental) \(atOnce) at once\(marksDeleted ? ", deleted by a mark" : "")"
+    let marks = (marksDeleted ? ", deleted by a mark" : "") + (wire.isNested ? ", nested" : "") + (putsAll ? ", put whole" : "")
+    return "\(once) \(guarding) \(incremental) \(atOnce) at once, dates \(wire.dates), answers \(wire.answers)\(marks)"
   }
 
   /// Each way to recognise a create with each guard; the rest taken in turn.
   static let all: [CollectionScenarioKind] = Once.allCases.enumerated().flatMap { i, once in
     Guard.allCases.enumerated().map { j, guarding in
-      CollectionScenarioKind(
-        once: once, guarding: guarding, incremental: Incremental.allCases[(i + j) % 3], atOnce: (i + j) % 2 == 0 ? 1 : 3,
-        marksDeleted: (i * 3 + j) % 4 == 3)
+      let n = i * 3 + j, incremental = Incremental.allCases[(i + j) % 3]
+      var wire = RowWire()
+      wire.isNested = n % 2 == 1
+      wire.answers = RowWire.Answers.allCases[(n / 2 + i) % 3]
+      // Without dates nothing can be asked by date.
+      wire.dates = [.iso8601, .epoch, incremental == .since ? .iso8601 : .none][(n + i) % 3]
+      return CollectionScenarioKind(
+        once: once, guarding: guarding, incremental: incremental, atOnce: (i + j) % 2 == 0 ? 1 : 3, marksDeleted: n % 4 == 3,
+        wire: wire, putsAll: n % 5 == 2 || n % 7 == 6)
     }
   }
 
@@ -38,47 +49,75 @@ struct CollectionScenarioKind: Sendable, CustomTestStringConvertible {
 
   var connection: JSONObject { ["maxParallel": ["reads": 4, "writes": .integer(Int64(atOnce))]] }
 
+  /// The path of a member that the server sets.
+  func path(_ name: String) -> String { wire.isNested ? "sys.\(name)" : name }
+
   /// For both directions.
   var target: JSONObject {
     var target: JSONObject = [
-      "modificationDateField": "updated_at", "ghosts": ["mode": "fullList", "confirm": "read"], "up": .object(up),
+      "idField": .string(path("id")), "ghosts": ["mode": "fullList", "confirm": "read"], "up": .object(up),
       "incremental": ["mode": .string(incremental == .since ? "param" : incremental.rawValue)],
     ]
+    if wire.dates != .none {
+      target["modificationDateField"] = .string(path("updated_at"))
+      target["dateFormat"] = .string(wire.dates.rawValue)
+    }
     if incremental == .since { target["incremental"] = ["mode": "param", "params": ["since": "{since}"]] }
     if marksDeleted { target["deletedPath"] = "trashed" }
     return CollectionBench.target(target)
   }
 
   private var up: JSONObject {
+    let one: JSONValue = .string("/items/{\(path("id"))}")
     let fields: JSONValue = once == .lookup ? ["name", "description", "ref"] : ["name", "description"]
-    var create: JSONObject = ["url": "/items", "fields": fields]
+    let answer: JSONValue = .string(wire.answers == .record ? "item" : wire.answers == .id ? "id" : "none")
+    var create: JSONObject = ["url": "/items", "fields": fields, "answer": answer]
+    if wire.answers == .id { create["idPath"] = "ref" }
     switch once {
     case .nothing: break
     case .key: create["idempotencyHeader"] = "Idempotency-Key"
     case .ownId:
-      for (key, value) in ["method": "PUT", "url": "/items/{id}", "newId": "uuid", "headers": ["If-None-Match": "*"]]
-        as JSONObject
-      {
-        create[key] = value
-      }
+      create["newId"] = "uuid"
     case .lookup:
       create["uniqueField"] = "ref"
       create["lookup"] = ["url": "/items", "params": ["ref": "{ref}"]]
     case .prepare:
       create["prepare"] = ["url": "/tokens", "idPath": "id"]
-      create["url"] = "/items/{id}"
+    }
+    if once == .ownId || once == .prepare {
+      create["url"] = one
       create["method"] = "PUT"
       create["headers"] = ["If-None-Match": "*"]
     }
+    var update: JSONObject = ["url": one, "fields": ["name", "description"], "answer": answer]
+    if putsAll {
+      update["method"] = "PUT"
+      update["fields"] = "*"
+    }
     var up: JSONObject = [
-      "read": ["url": "/items/{id}"], "create": .object(create),
-      "update": ["url": "/items/{id}", "fields": ["name", "description"]],
-      "delete": marksDeleted
-        ? ["method": "PATCH", "url": "/items/{id}", "body": ["trashed": true]] : ["url": "/items/{id}"],
+      "read": ["url": one], "create": .object(create), "update": .object(update),
+      "delete": marksDeleted ? ["method": "PATCH", "url": one, "body": ["trashed": true]] : ["url": one],
       "precondition": guarding == .look ? "check" : "ifMatch", "maxRecreate": 1000,
     ]
-    if guarding == .revision { up["tag"] = ["path": "rev", "template": "v{tag}", "header": "X-Revision"] }
+    if guarding == .revision { up["tag"] = ["path": .string(path("rev")), "template": "v{tag}", "header": "X-Revision"] }
     return up
+  }
+
+  // MARK: Entries
+
+  /// An entry with its id at the first level, as the scenario looks at it.
+  func flat(_ entry: JSONObject) -> JSONObject {
+    guard wire.isNested else { return entry }
+    return entry.replacing(with: ["id": entry["sys"]?["id"] ?? .null])
+  }
+
+  /// An entry as the soup has it.
+  func deep(_ entry: JSONObject) -> JSONObject {
+    guard wire.isNested else { return entry }
+    var deep = entry.filtered { $0.key != "id" }, sys = entry["sys"]?.objectValue ?? [:]
+    sys["id"] = entry["id"]
+    deep["sys"] = .object(sys)
+    return deep
   }
 
   // MARK: The server
@@ -87,6 +126,7 @@ struct CollectionScenarioKind: Sendable, CustomTestStringConvertible {
   func prepare(_ state: inout CollectionServer.State) {
     let kind = self
     state.takesWrites = true
+    state.wire = wire
     state.recordTags = guarding != .revision
     state.hasRevisions = guarding == .revision
     state.hasTags = incremental == .etag

@@ -29,10 +29,11 @@ final class CollectionBench: Sendable {
   ///   - others: Further connections, by name.
   init(
     rows: Int = 0, _ members: JSONObject = [:], others: [String: JSONObject] = [:],
-    transforms: (any CustomTargetRunner)? = nil
+    transforms: (any CustomTargetRunner)? = nil, specs: [IndexSpec] = CollectionBench.specs,
+    log: (@Sendable (String) -> Void)? = nil
   ) throws {
     server = try CollectionServer(rows: (0..<rows).map { Repository.row($0 + 1) })
-    let temporary = try TemporaryStore(soup: CollectionBench.soup, CollectionBench.specs)
+    let temporary = try TemporaryStore(soup: CollectionBench.soup, specs)
     var all = others
     var own = members
     own["baseURL"] = own["baseURL"] ?? .string(server.url)
@@ -47,7 +48,7 @@ final class CollectionBench: Sendable {
         throw SecretReading.Failure("\(source.name) is not set", isMissing: true)
       })
     environment.retry = clock.environment
-    environment.log = RequestLog(level: .off, isStored: false, now: { 0 }) { _ in }
+    environment.log = RequestLog(level: log == nil ? .off : .warn, isStored: false, now: { 0 }) { log?($0) }
     environment.userAgent = { "tureen/test" }
     environment.observer = SyncTrafficObserver()
     let connections = RestConnections(settings, environment: environment)
@@ -183,9 +184,10 @@ final class CollectionBench: Sendable {
   /// Runs a test with a bench, which ends whatever happens.
   static func with(
     rows: Int = 0, _ members: JSONObject = [:], others: [String: JSONObject] = [:],
-    transforms: (any CustomTargetRunner)? = nil, _ body: (CollectionBench) async throws -> Void
+    transforms: (any CustomTargetRunner)? = nil, log: (@Sendable (String) -> Void)? = nil,
+    _ body: (CollectionBench) async throws -> Void
   ) async throws {
-    let bench = try CollectionBench(rows: rows, members, others: others, transforms: transforms)
+    let bench = try CollectionBench(rows: rows, members, others: others, transforms: transforms, log: log)
     do {
       try await body(bench)
     } catch {

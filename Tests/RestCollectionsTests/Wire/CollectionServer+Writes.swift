@@ -6,7 +6,7 @@ import TestSupport
 extension CollectionServer {
   /// Creates, updates and deletes as a plain server does them.
   static func write(_ request: RecordedRequest, _ state: inout State) -> ScriptedAnswer {
-    let body = (try? JSONValue(parsing: request.body))?.objectValue ?? [:]
+    let body = state.wire.taken((try? JSONValue(parsing: request.body))?.objectValue ?? [:])
     let id = request.path.hasPrefix("/items/") ? URLQuery.decoded(request.path.dropFirst("/items/".count)) : nil
     guard let id else {
       guard request.method == "POST" else { return .status(405) }
@@ -31,7 +31,7 @@ extension CollectionServer {
     for (key, value) in body where key != "id" { row[key] = value }
     state.stamp(&row)
     state.rows[place] = row
-    return .json(JSONValue.object(row).text, headers: state.tagHeaders(row))
+    return state.wire.answer(to: row, status: 200, headers: state.tagHeaders(row))
   }
 }
 
@@ -48,8 +48,7 @@ extension CollectionServer.State {
     row["id"] = id
     stamp(&row)
     rows.append(row)
-    return .json(
-      JSONValue.object(row).text, status: 201, headers: [("Location", "/items/\(id.plain)")] + tagHeaders(row))
+    return wire.answer(to: row, status: 201, headers: [("Location", "/items/\(id.plain)")] + tagHeaders(row))
   }
 
   func tag(_ row: JSONObject) -> String {

@@ -62,6 +62,8 @@ final class CollectionServer: Sendable {
     var writesASecond = 1
     /// Each write gives its row another `rev`.
     var hasRevisions = false
+    /// What rows look like to clients.
+    var wire = RowWire()
     /// Answers to creates by their idempotency keys.
     var answersByKey: [String: ScriptedAnswer] = [:]
     /// Answers with one record have an `ETag`, which conditions are compared with.
@@ -190,7 +192,7 @@ final class CollectionServer: Sendable {
     guard let row = state.rows.first(where: { $0["id"]?.plain == id }) else {
       return .json(#"{"message":"not found"}"#, status: 404)
     }
-    return .json(JSONValue.object(row).text, headers: state.tagHeaders(row))
+    return .json(JSONValue.object(state.wire.shown(row)).text, headers: state.tagHeaders(row))
   }
 
   private static func list(_ request: RecordedRequest, _ state: inout State) -> ScriptedAnswer {

@@ -41,7 +41,7 @@ struct ListPage {
     let items = start < end ? Array(rows[start..<end]) : [], hasMore = end < min(rows.count, state.cap)
     let page = size > 0 ? start / size + 1 : 1, last = max(1, (rows.count + size - 1) / max(1, size))
     let next = hasMore ? items.last.map { url(page: page + 1, behind: $0) } : nil
-    let elements = JSONValue.array(isEmpty ? [] : items.map { .object($0) })
+    let elements = JSONValue.array(isEmpty ? [] : items.map { .object(state.wire.shown($0)) })
     var headers: [(name: String, value: String)] = state.headers
     switch state.style {
     case .link, .linkTokens:
@@ -85,7 +85,10 @@ struct ListPage {
   private static func matching(_ request: RecordedRequest, _ state: CollectionServer.State) -> [JSONObject] {
     var rows = state.rows
     func date(_ row: JSONObject) -> String { row["updated_at"]?.stringValue ?? "" }
-    if let since = value("since", request) { rows.removeAll { date($0) < since } }
+    if let given = value("since", request) {
+      let since = Int(given).map(Repository.date) ?? given
+      rows.removeAll { date($0) < since }
+    }
     if let ref = value("ref", request) { rows.removeAll { $0["ref"]?.plain != ref } }
     switch value("sort", request) {
     case "updated": rows = sorted(rows, descending: value("direction", request) == "desc", by: date)

@@ -62,6 +62,28 @@ struct UploadBodyWireTests {
     #expect(!json.keys.contains { $0.hasPrefix("_") })
   }
 
+  /// What a function of the script computes is not sent with the whole item; what it only changes is.
+  @Test func put_everything_leavesOutWhatAFunctionComputed() async throws {
+    try await CollectionBench.with(rows: 1, transforms: Line()) { bench async throws in
+      let members: JSONObject = ["transform": "rows.line"]
+      let up: JSONObject = ["update": ["url": "/items/{id}", "method": "PUT", "fields": "*"]]
+      bench.server.with { $0.change(1, ["description": "given", "topic": nil]) }
+      try await bench.down(CollectionBench.upTarget(up, members))
+      let row = try #require(try bench.entry(1))
+      #expect(row["line"] == "r1 of acme/r1" && row["description"] == "GIVEN" && row["topic"] == "none")
+      try bench.edit(1, ["name": "mine", "note": "added here"])
+      let state = try await bench.up(up, members)
+      #expect(state.counts.succeeded == 1, "\(state.counts) \(state.error)")
+      let sent = try #require(bench.server.requests.last { $0.method == "PUT" })
+      let json = try #require(try JSONValue(parsing: sent.body).objectValue)
+      #expect(json["line"] == nil && json["topic"] == nil, "\(json.text)")
+      #expect(
+        json["name"] == "mine" && json["note"] == "added here" && json["description"] == "GIVEN" && json["full_name"] == "acme/r1"
+      )
+      #expect(try bench.entry(1)?["line"] == "mine of acme/r1", "the answer is stored as a run down would")
+    }
+  }
+
   @Test func form_nestedMembers_areWrittenWithBrackets() async throws {
     let sent = try await body(
       ["url": "/items/{id}", "method": "POST", "bodyFormat": "form", "fields": ["name": "name", "metadata.key": "full_name"]],
@@ -136,5 +158,21 @@ struct UploadBodyWireTests {
       let row = try #require(try bench.entry(1))
       #expect(row["updated_at"] == bench.server.row("1")?["updated_at"] && row["name"] == "mine" && row["full_name"] == "acme/r1")
     }
+  }
+}
+
+/// Computes a line, writes a description in capitals, and fills a topic in.
+private struct Line: CustomTargetRunner {
+  func run(_ call: CustomTargetCall) async throws -> [UInt8] {
+    let made = (call.arguments["records"]?.arrayValue ?? []).map { record -> JSONValue in
+      guard var item = record.objectValue, let name = item["name"]?.stringValue, let full = item["full_name"]?.stringValue else {
+        return ["error": "name or full name missing"]
+      }
+      item["line"] = .string("\(name) of \(full)")
+      if let text = item["description"]?.stringValue { item["description"] = .string(text.uppercased()) }
+      item["topic"] = item["topic"]?.stringValue.map { .string($0) } ?? "none"
+      return ["record": .object(item)]
+    }
+    return Array(JSONObject([("records", .array(made))]).text.utf8)
   }
 }

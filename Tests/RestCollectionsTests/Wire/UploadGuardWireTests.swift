@@ -66,6 +66,23 @@ struct UploadGuardWireTests {
     }
   }
 
+  /// The tag has its place in items, and this server gives none: the record is read and compared, and goes without a condition.
+  @Test func tag_thatTheServerDoesNotGive_isNoConflict() async throws {
+    for isChanged in [false, true] {
+      try await CollectionBench.with(rows: 1) { bench async throws in
+        let up: JSONObject = ["precondition": "ifMatch", "tag": ["path": "/@odata.etag"]]
+        try await bench.down(CollectionBench.upTarget(up))
+        try bench.edit(1, ["name": "mine"])
+        if isChanged { bench.server.with { $0.change(1, ["name": "theirs", "updated_at": "2030-01-01T00:00:00Z"]) } }
+        let state = try await bench.up(up)
+        #expect(
+          state.counts.succeeded == (isChanged ? 0 : 1) && state.counts.conflicting == (isChanged ? 1 : 0), "\(state.counts)")
+        #expect(bench.server.row("1")?["name"] == (isChanged ? "theirs" : "mine"))
+        #expect(bench.server.requests.contains { $0.method == "GET" && $0.path == "/items/1" })
+      }
+    }
+  }
+
   @Test func overwrite_serverDemandsTags_endsWithTheLocalValue() async throws {
     try await CollectionBench.with(rows: 1) { bench async throws in
       let up: JSONObject = ["precondition": "ifMatch"]
@@ -210,7 +227,7 @@ struct UploadGuardWireTests {
       (422, #"{"error":"Could not parse record"}"#, "Could not parse record", [:]),
       (
         400, #"{"error":{"code":"parameter_missing","message":"Missing required param: amount.","param":"amount"}}"#,
-        "Missing required param: amount.", [:]
+        "Missing required param: amount.", ["amount": "Missing required param: amount."]
       ),
       (400, #"{"error":{"code":"Request_BadRequest","message":"Invalid value"}}"#, "Invalid value", [:]),
       (

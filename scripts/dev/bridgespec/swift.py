@@ -14,7 +14,7 @@ private enum Shared {
 ENUMS = {
     "smartstore": ("SmartStoreAction", "pg"), "keyvalue": ("KeyValueAction", "kv"), "mobilesync": ("MobileSyncAction", ""),
     "network": ("NetworkAction", "pg"), "oauth": ("OAuthAction", ""), "sfaccountmanager": ("AccountAction", ""),
-    "sdkinfo": ("SDKInfoAction", ""), "asset": ("AssetAction", ""), "parse": ("ParseAction", ""),
+    "accounts": ("AccountsAction", ""), "sdkinfo": ("SDKInfoAction", ""), "asset": ("AssetAction", ""), "parse": ("ParseAction", ""),
 }
 WIDTH = 128
 

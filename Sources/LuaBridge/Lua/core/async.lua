@@ -144,6 +144,8 @@ end
 
 --- Ends the program with an exit status other than 0; the state is closed first.
 local function leave(status, err)
+  -- It ends this program; the next one of the same state begins without it.
+  guard.take_failure()
   if core.leave(status) and os and os.exit then os.exit(status, true) end
   error(err, 0) -- a prompt, or a program that takes `os.exit` away
 end

@@ -18,7 +18,7 @@ local announcing = false
 local function default_onerror(err, traceback)
   if M.failure == nil then M.failure = { err = err } end
   local ok, text = pcall(tostring, err)
-  core.report("tureen: " .. (ok and text or "an error whose text cannot be made") .. "\n" .. traceback)
+  core.report("tureen: " .. (ok and text or "an error whose text cannot be made") .. "\n" .. traceback, err)
 end
 
 --- Hands an uncaught error to the listeners of `uncaughtError` and to `tureen.onerror`. Never raises.

@@ -81,4 +81,15 @@ define("expireLocators", {})
 -- revokeToken(token, ...): "OK"
 define("revokeToken", { { "token", "string" } })
 
+-- migrate([change,] ...): {instanceUrl}; change: old, what the old instance answers: refused, urlNotReset, closed
+define_table("migrate", "change", true)
+-- refreshOrg(...): {organizationId}; the org has another id, tokens and approvals are gone
+define("refreshOrg", {})
+-- redirectTokens([change,] ...): {to}; change: to ("secondPort" or an origin; left out: no redirect), status
+define_table("redirectTokens", "change", true)
+-- restrictAddress(change, ...): "OK"; change: user, client, restricted
+define_table("restrictAddress", "change")
+-- signIns([filter,] ...): each with time, user, client, grant, result, oldest first; filter: since
+define_table("signIns", "filter", true)
+
 return M

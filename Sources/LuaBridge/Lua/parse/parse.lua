@@ -51,10 +51,40 @@ end
 
 --- Makes a place on the earth, in degrees.
 function M.geoPoint(latitude, longitude)
-  local function is_number(value) return type(value) == "number" and value == value end
-  if not is_number(latitude) then arguments.wrong("geoPoint", 1, "latitude", "a number", latitude) end
-  if not is_number(longitude) then arguments.wrong("geoPoint", 2, "longitude", "a number", longitude) end
+  for i, value in ipairs { latitude or false, longitude or false } do
+    if type(value) ~= "number" or value ~= value or value - value ~= 0 then
+      misuse("geoPoint: argument %d '%s' must be a finite number, got %s", i, i == 1 and "latitude" or "longitude",
+        type(value) == "number" and tostring(value) or type(value ~= false and value or nil))
+    end
+  end
   return { __type = "GeoPoint", latitude = latitude, longitude = longitude }
+end
+
+--- Makes a file. It goes to the server before the object that holds it, with the save or the sync that sends that one.
+---@param content string  its bytes
+---@param content_type string?  such as image/jpeg; known for common endings of names
+function M.file(name, content, content_type)
+  if type(name) ~= "string" or name == "" then arguments.wrong("file", 1, "name", "a string that is not empty", name) end
+  if type(content) ~= "string" or content == "" then
+    arguments.wrong("file", 2, "content", "a string that is not empty", content)
+  end
+  if call.given(content_type) and type(content_type) ~= "string" then
+    arguments.wrong("file", 3, "contentType", "a string", content_type)
+  end
+  return { __type = "File", name = name, base64 = core.to_base64(content), contentType = content_type }
+end
+
+--- Makes an area: its corners are geoPoints, the last one is joined to the first.
+function M.polygon(corners)
+  if not arguments.is_list(corners) then arguments.wrong("polygon", 1, "corners", "an array", corners) end
+  local coordinates = core.array()
+  for i, corner in ipairs(corners) do
+    if type(corner) ~= "table" or corner.__type ~= "GeoPoint" then
+      arguments.wrong("polygon", 1, ("corners[%d]"):format(i), "a geoPoint", corner)
+    end
+    coordinates[i] = core.array { corner.latitude, corner.longitude }
+  end
+  return { __type = "Polygon", coordinates = coordinates }
 end
 
 -- MARK: objects

@@ -122,6 +122,50 @@ for name, operator in pairs { matchesQuery = "$inQuery", doesNotMatchQuery = "$n
   end
 end
 
+--- Values that a column has in what another query finds, or does not have.
+for name, operator in pairs { matchesKeyInQuery = "$select", doesNotMatchKeyInQuery = "$dontSelect" } do
+  M[name] = function(field, key, query)
+    check_field(name, field)
+    if type(key) ~= "string" then arguments.wrong(name, 2, "key", "a string", key) end
+    if type(query) ~= "table" or type(query.conditions) ~= "table" then
+      call.misuse("%s: argument 3 'query' must be a query", name)
+    end
+    local inner = { className = query.class.className, where = M.joined(query.conditions) }
+    return condition { [field] = { [operator] = { query = inner, key = key } } }
+  end
+end
+
+local function check_point(caller, position, name, point)
+  if type(point) ~= "table" or point.__type ~= "GeoPoint" then arguments.wrong(caller, position, name, "a geoPoint", point) end
+end
+
+--- Points in a box between two opposite corners.
+function M.withinGeoBox(field, southwest, northeast)
+  check_field("withinGeoBox", field)
+  check_point("withinGeoBox", 2, "southwest", southwest)
+  check_point("withinGeoBox", 3, "northeast", northeast)
+  return condition { [field] = { ["$within"] = { ["$box"] = core.array { southwest, northeast } } } }
+end
+
+--- Points inside an area, whose last corner is joined to the first.
+function M.withinPolygon(field, corners)
+  check_field("withinPolygon", field)
+  if not arguments.is_list(corners) then arguments.wrong("withinPolygon", 2, "corners", "an array", corners) end
+  local points = core.array()
+  for i, corner in ipairs(corners) do
+    check_point("withinPolygon", 2, ("corners[%d]"):format(i), corner)
+    points[i] = corner
+  end
+  return condition { [field] = { ["$geoWithin"] = { ["$polygon"] = points } } }
+end
+
+--- Polygons that hold a point.
+function M.polygonContains(field, point)
+  check_field("polygonContains", field)
+  check_point("polygonContains", 2, "point", point)
+  return condition { [field] = { ["$geoIntersects"] = { ["$point"] = point } } }
+end
+
 --- Points near another one, nearest first; `kilometers` is the greatest distance.
 function M.near(field, point, kilometers)
   check_field("near", field)

@@ -6,6 +6,7 @@
 local core = ...
 local arguments = core.import "arguments"
 local call = core.import "force_call"
+local changes = core.import "parse_changes"
 local local_ids = core.import "local_ids"
 local modes = core.import "force_modes"
 local parse_call = core.import "parse_call"
@@ -26,8 +27,6 @@ local Object = { __name = "tureen.parse.Object" }
 Object.__index = Object
 
 local M = { Object = Object, connection = "default", classes = {} }
-
-local SERVER_FIELDS = { objectId = true, createdAt = true, updatedAt = true }
 
 local function is_object(value)
   local class = type(value) == "table" and getmetatable(value)
@@ -78,7 +77,8 @@ end
 ---@param name string
 ---@param settings table?  connection, soup, relations, clientKeyField, cacheMode, validate
 function M.class(name, settings)
-  if type(name) ~= "string" or name == "" then misuse("class: argument 1 'name' must be a string, got %s", type(name)) end
+  if type(name) ~= "string" then misuse("class: argument 1 'name' must be a string, got %s", type(name)) end
+  if name == "" then misuse "class: argument 1 'name' must not be empty" end
   if given(settings) and type(settings) ~= "table" then arguments.wrong("class", 2, "settings", "a table", settings) end
   local class = M.classes[name]
   if not class then
@@ -108,25 +108,24 @@ values.object_of = function(row) return object_of(M.class(row.className), row) e
 
 -- MARK: Fields
 
-local function check_name(caller, name)
-  if type(name) ~= "string" or name == "" then misuse("%s: argument 1 'name' must be a string, got %s", caller, type(name)) end
-  if SERVER_FIELDS[name] then misuse("%s: '%s' belongs to the server", caller, name) end
-end
-
 --- Takes over what the server or a soup says of the object.
-function Object:take(row)
+---@param parted table?  columns of which the row holds parts alone
+function Object:take(row, parted)
   for key, value in pairs(row) do
-    if key ~= "__type" and key ~= "className" and key ~= "objectId" then self.fields[key] = values.from_wire(value) end
+    if key ~= "__type" and key ~= "className" and key ~= "objectId" then
+      value = values.from_wire(value)
+      self.fields[key] = parted and parted[key] and changes.laid(value, self.fields[key]) or value
+    end
   end
   local id = row.objectId
   if local_ids.is_local(id) then self.localId = id elseif given(id) then self.objectId = id end
   return self
 end
 
---- Returns a field; nil if it is not known. Pointers are objects.
+--- Returns a field, or with dots a part of one; nil if it is not known. Pointers are objects.
 function Object:get(name)
   if type(name) ~= "string" then misuse("get: argument 1 'name' must be a string, got %s", type(name)) end
-  local value = self.fields[name]
+  local value = changes.value(self.fields, name)
   if value == core.null then return nil end
   return value
 end
@@ -137,79 +136,28 @@ function Object:set(name, value)
     for key, element in pairs(name) do self:set(key, element) end
     return self
   end
-  check_name("set", name)
+  changes.check_name("set", name)
   if value == nil then misuse("set: argument 2 'value' is missing; use unset") end
   values.to_wire(value, "set: argument 2 'value'")
-  self.fields[name], self.changes[name] = value, { value = value }
+  changes.set(self, name, value)
   return self
 end
 
 --- Removes a field.
 function Object:unset(name)
-  check_name("unset", name)
-  self.fields[name], self.changes[name] = nil, { op = "Delete" }
+  changes.check_name("unset", name)
+  changes.unset(self, name)
   return self
 end
 
 --- Adds to a number at the server, whatever it is there by then. 1 when `amount` is left out.
 function Object:increment(name, amount)
-  check_name("increment", name)
-  amount = given(amount) and amount or 1
-  if type(amount) ~= "number" then misuse("increment: argument 2 'amount' must be a number, got %s", type(amount)) end
-  local change, now = self.changes[name], self.fields[name]
-  self.fields[name] = (type(now) == "number" and now or 0) + amount
-  if change and change.value ~= nil then
-    change.value = self.fields[name]
-  else
-    self.changes[name] = { op = "Increment", amount = amount + (change and change.amount or 0) }
-  end
+  changes.increment(self, name, amount)
   return self
 end
 
-local function has_value(list, value)
-  local wire = core.encode { values.to_wire(value) }
-  for i, known in ipairs(list) do
-    if core.encode { values.to_wire(known) } == wire then return i end
-  end
-end
-
-local function list_of(value)
-  if type(value) == "table" and not is_object(value) and (core.is_array(value) or value[1] ~= nil) then return value end
-  return { value }
-end
-
--- name -> function(list, value): what becomes of a list
-local LIST_OPERATIONS = {
-  Add = function(list, value) list[#list + 1] = value end,
-  AddUnique = function(list, value)
-    if not has_value(list, value) then list[#list + 1] = value end
-  end,
-  Remove = function(list, value)
-    local i = has_value(list, value)
-    while i do
-      table.remove(list, i)
-      i = has_value(list, value)
-    end
-  end,
-}
-
 local function change_list(self, caller, operation, name, value)
-  check_name(caller, name)
-  if value == nil then misuse("%s: argument 2 'value' is missing", caller) end
-  values.to_wire(value, caller .. ": argument 2 'value'")
-  local list, objects = core.array(), list_of(value)
-  call.append(list, type(self.fields[name]) == "table" and self.fields[name] or {})
-  for _, one in ipairs(objects) do LIST_OPERATIONS[operation](list, one) end
-  self.fields[name] = list
-  local change = self.changes[name]
-  if change and (change.value ~= nil or change.op ~= operation) then
-    self.changes[name] = { value = list }
-  else
-    local all = core.array()
-    call.append(all, change and change.objects or {})
-    call.append(all, objects)
-    self.changes[name] = { op = operation, objects = all }
-  end
+  changes.change_list(self, caller, operation, name, value)
   return self
 end
 
@@ -286,7 +234,7 @@ end
 --- Returns a relation of the object.
 ---@return tureen.parse.Relation
 function Object:relation(key)
-  check_name("relation", key)
+  changes.check_name("relation", key)
   return Relation(self, key)
 end
 
@@ -312,26 +260,6 @@ local function validation_error(object, wrong)
 end
 
 -- MARK: Saving
-
---- The wire form of a change.
-local function wire_of(change)
-  if change.links then
-    local added, removed = core.array(), core.array()
-    for _, link in pairs(change.links) do
-      local list = link.is_added and added or removed
-      list[#list + 1] = values.pointer_of(link.target)
-    end
-    local parts = core.array()
-    if #added > 0 then parts[#parts + 1] = { __op = "AddRelation", objects = added } end
-    if #removed > 0 then parts[#parts + 1] = { __op = "RemoveRelation", objects = removed } end
-    if #parts == 1 then return parts[1] end
-    return { __op = "Batch", ops = parts }
-  end
-  if change.op == "Increment" then return { __op = "Increment", amount = change.amount } end
-  if change.op == "Delete" then return { __op = "Delete" } end
-  if change.op then return { __op = change.op, objects = values.to_wire(change.objects) } end
-  return values.to_wire(change.value)
-end
 
 --- Collects the objects and whatever has to be saved around them: those that they point to come first.
 local function collect(objects)
@@ -361,9 +289,12 @@ end
 local function send(list, client_key, connection)
   local nodes = core.array()
   for i, object in ipairs(list) do
-    local changes = {}
-    for field, change in pairs(object.changes) do changes[field] = wire_of(change) end
-    nodes[i] = { className = object.className, objectId = object.objectId or object.localId, changes = changes }
+    local sent = {}
+    for field, change in pairs(object.changes) do sent[field] = changes.wire_of(change) end
+    nodes[i] = {
+      className = object.className, objectId = object.objectId or object.localId, changes = sent,
+      known = changes.known(object),
+    }
   end
   local answers, err = parse_call.wait("save", { connection = connection, objects = nodes, clientKeyField = client_key })
   if not answers then return nil, err end
@@ -374,9 +305,12 @@ local function send(list, client_key, connection)
       local failure = parse_call.save_error(answer.error)
       failures[#failures + 1] = { object = object, error = failure }
       if answer.error.objectId then object.objectId = answer.error.objectId end
+      -- Their files are on the server: a second save names them.
+      for name, value in pairs(answer.error.uploaded or {}) do object:set(name, values.from_wire(value)) end
     else
+      local parted = changes.parted(object.changes)
       object.changes = {}
-      object:take(answer.fields)
+      object:take(answer.fields, parted)
       object.objectId = answer.objectId
       -- It is on the server now; a copy here would only wait to be stolen.
       if object.className == "_User" then object.fields.password = nil end
@@ -459,7 +393,8 @@ method("fetch", { OPTIONS }, function(self, options)
   })
   if not row then return nil, err end
   if mode ~= CACHE_MODE.SERVER_ONLY then
-    local stored, problem = soups.store_rows(class, { row })
+    local stored, problem = soups.store_rows(class, { row }, M.class,
+      given(options) and given(options.keys) and "known" or nil)
     if not stored then return nil, problem end
   end
   return self:take(row)

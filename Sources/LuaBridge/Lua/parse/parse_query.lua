@@ -98,22 +98,26 @@ local function mode_of(self, options)
   return given(mode) and mode or CACHE_MODE.SERVER_ONLY
 end
 
-local function rows(self, options, more)
+--- Asks where the mode says. `more`: arguments beside those of the query; `is_all`: every match is wanted.
+local function rows(self, options, more, is_all)
   local mode = mode_of(self, options)
-  local function args()
+  local function args(name, value)
     local result = request(self)
-    for key, value in pairs(more or {}) do result[key] = value end
+    for key, element in pairs(more or {}) do result[key] = element end
+    if is_all then result[name] = value end
     return result
   end
   if mode == CACHE_MODE.CACHE_ONLY or mode == CACHE_MODE.CACHE_FIRST then
-    local found, err = ask_soup(self, args())
+    local found, err = ask_soup(self, args("limit", math.maxinteger))
     if not found then return nil, err end
-    if mode == CACHE_MODE.CACHE_ONLY or #found.results > 0 then return found end
+    local is_there = #found.results > 0 or (found.count or 0) > 0
+    if mode == CACHE_MODE.CACHE_ONLY or is_there then return found end
   end
-  local found, err = ask_server(self, args())
+  local found, err = ask_server(self, args("all", true))
   if not found then return nil, err end
-  if mode ~= CACHE_MODE.SERVER_ONLY and not self.selected then
-    local stored, problem = soups.store_rows(self.class, found.results, self.registry.class)
+  if mode ~= CACHE_MODE.SERVER_ONLY then
+    local part = self.selected and "known" or nil
+    local stored, problem = soups.store_rows(self.class, found.results, self.registry.class, part)
     if not stored then return nil, problem end
   end
   return found
@@ -151,10 +155,7 @@ end)
 
 -- query:findAll(options?): every match, however many there are
 method("findAll", function(self, options)
-  local more = { all = true }
-  if mode_of(self, options) ~= CACHE_MODE.SERVER_ONLY then more = { limit = math.maxinteger } end
-  if mode_of(self, options) == CACHE_MODE.SERVER_FIRST then more = { all = true } end
-  local found, err = rows(self, options, more)
+  local found, err = rows(self, options, nil, true)
   if not found then return nil, err end
   return objects(self, found)
 end)
@@ -168,10 +169,7 @@ end)
 
 -- query:count(options?): how many there are
 method("count", function(self, options)
-  local mode, args = mode_of(self, options), request(self)
-  args.limit, args.count = 0, true
-  local is_local = mode == CACHE_MODE.CACHE_ONLY or mode == CACHE_MODE.CACHE_FIRST
-  local found, err = (is_local and ask_soup or ask_server)(self, args)
+  local found, err = rows(self, options, { limit = 0, count = true })
   if not found then return nil, err end
   return found.count
 end)

@@ -2,6 +2,7 @@
 local core = ...
 local async = core.import "async"
 local call = core.import "force_call"
+local changes = core.import "parse_changes"
 local parse_call = core.import "parse_call"
 local smartstore = core.import "smartstore"
 local values = core.import "parse_values"
@@ -10,6 +11,8 @@ local M = {}
 
 local await, copy = async.await, call.copy
 local ID = "objectId"
+-- Stands for a column that is to be removed.
+local GONE = {}
 local CLEAN = { __local__ = false, __locally_created__ = false, __locally_updated__ = false, __locally_deleted__ = false }
 
 --- The store of a class's soup.
@@ -23,9 +26,9 @@ function M.places(classes)
   local places = {}
   for name, class in pairs(classes) do
     if rawget(class, "soup") then
-      local links = {}
-      for key, relation in pairs(class.relations) do links[key] = relation.linkSoup end
-      places[name] = { soup = class.soup, links = next(links) and links or nil }
+      local links, ids = {}, {}
+      for key, relation in pairs(class.relations) do links[key], ids[key] = relation.linkSoup, relation.idsField end
+      places[name] = { soup = class.soup, links = next(links) and links or nil, ids = next(ids) and ids or nil }
     end
   end
   return places
@@ -83,30 +86,46 @@ local function collapsed(value, keep)
 end
 
 --- Stores a row of the server; an entry with local changes stays as it is.
-local function store_row(class, row)
+---@param part string?  the row holds some columns alone, and the others stay: "known" stores it where there is an entry
+---  already, "any" in any case
+local function store_row(class, row, part)
   local config = M.config_of(class)
   local stored, err = find_entry(config, class.soup, ID, row.objectId)
   if stored == nil then return nil, err end
-  local entry = copy(row)
+  if part == "known" and stored == core.null then return true end
+  local entry = part and copy(stored) or {}
+  for key, value in pairs(row) do
+    -- Every object of a class has the marks of its relations, which say nothing.
+    if value == GONE then
+      entry[key] = nil
+    elseif not (type(value) == "table" and value.__type == "Relation") then
+      entry[key] = value
+    end
+  end
   if stored ~= core.null then
     if stored.__local__ == true then return true end
     entry._soupEntryId, entry.__sync_id__ = stored._soupEntryId, stored.__sync_id__
+    for _, relation in pairs(class.relations) do
+      local field = relation.idsField
+      if field then entry[field] = row[field] or stored[field] end
+    end
   end
   return store(config, class.soup, flagged(entry))
 end
 
 --- Stores rows of the server, those that are included in their own soups.
----@param class_of function?  gives the class of a name
-function M.store_rows(class, rows, class_of)
+---@param class_of function  gives the class of a name
+---@param part string?  as store_row takes it
+function M.store_rows(class, rows, class_of, part)
   local included = {}
   for _, row in ipairs(rows) do
     local plain = collapsed(row, function(other, name) included[#included + 1] = { row = other, name = name } end)
-    local stored, err = store_row(class, plain)
+    local stored, err = store_row(class, plain, part)
     if not stored then return nil, err end
   end
   for _, one in ipairs(included) do
-    local other = class_of and class_of(one.name)
-    if other and rawget(other, "soup") then
+    local other = class_of(one.name)
+    if rawget(other, "soup") then
       local stored, err = M.store_rows(other, { one.row }, class_of)
       if not stored then return nil, err end
     end
@@ -119,6 +138,32 @@ end
 local function link_soup(object, key)
   local relation = object.relations[key]
   return relation and relation.linkSoup
+end
+
+local function ids_field(object, key)
+  local relation = object.relations[key]
+  return relation and relation.idsField
+end
+
+--- Changes the lists of ids that an entry keeps in place of link rows.
+---@return boolean changed
+local function change_ids(entry, object, changed)
+  local has_changed = false
+  for key, change in pairs(changed) do
+    local field = change.links and ids_field(object, key)
+    if field then
+      local known = {}
+      for _, id in ipairs(call.given(entry[field]) and entry[field] or {}) do known[id] = true end
+      for _, link in pairs(change.links) do
+        known[link.target.objectId or link.target.localId] = link.is_added or nil
+      end
+      local ids = core.array()
+      for id in pairs(known) do ids[#ids + 1] = id end
+      table.sort(ids)
+      entry[field], has_changed = ids, true
+    end
+  end
+  return has_changed
 end
 
 --- Writes what a save did, or is to do, to a link. `is_local`: the next sync up sends it.
@@ -139,17 +184,13 @@ local function write_link(object, key, id, related, is_added, is_local)
   return store(config, soup, flagged(row, flags))
 end
 
-local function write_links(object, id, changes, is_local)
-  for key, change in pairs(changes) do
-    for _, link in pairs(change.links or {}) do
+local function write_links(object, id, changed, is_local)
+  for key, change in pairs(changed) do
+    for _, link in pairs(not ids_field(object, key) and change.links or {}) do
       if link_soup(object, key) then
         local related = link.target.objectId or link.target.localId
         local done, err = write_link(object, key, id, related, link.is_added, is_local)
         if not done then return nil, err end
-      elseif is_local then
-        return nil, parse_call.new_error("invalidRequest",
-          ("relation '%s' of class %s has no 'linkSoup' in 'relations' of the class: it cannot be kept here")
-            :format(key, object.className))
       end
     end
   end
@@ -162,7 +203,20 @@ function M.store_saved(list, changed)
   for i, object in ipairs(list) do
     local class = getmetatable(object)
     if object.objectId and not next(object.changes) and rawget(class, "soup") then
-      local stored, err = store_row(class, object:toTable())
+      local row = object:toTable()
+      for name in pairs(changed[i]) do
+        if row[name] == nil and not name:find(".", 1, true) then row[name] = GONE end
+      end
+      local stored, err = find_entry(M.config_of(class), class.soup, ID, object.objectId)
+      if stored == nil then return nil, err end
+      local lists = stored ~= core.null and copy(stored) or {}
+      if change_ids(lists, object, changed[i]) then
+        for key in pairs(changed[i]) do
+          local field = ids_field(object, key)
+          if field then row[field] = lists[field] end
+        end
+      end
+      stored, err = store_row(class, row, "any")
       if not stored then return nil, err end
       stored, err = write_links(object, object.objectId, changed[i], false)
       if not stored then return nil, err end
@@ -175,10 +229,6 @@ end
 
 local function save_one(object)
   local class, id = getmetatable(object), object.objectId or object.localId
-  if not rawget(class, "soup") then
-    return nil, parse_call.new_error("invalidRequest",
-      ("class %s has no soup: name it in 'soup' of the class to save its objects offline"):format(object.className))
-  end
   local config = M.config_of(class)
   local stored, err = find_entry(config, class.soup, ID, id)
   if stored == nil then return nil, err end
@@ -186,9 +236,11 @@ local function save_one(object)
   local entry, has_changed = is_known and copy(stored) or { objectId = id }, not is_known
   for field, change in pairs(object.changes) do
     if not change.links then
-      entry[field], has_changed = values.to_wire(object.fields[field]), true
+      changes.put(entry, field, values.to_wire(changes.value(object.fields, field)))
+      has_changed = true
     end
   end
+  has_changed = change_ids(entry, object, object.changes) or has_changed
   if has_changed then
     local is_created = is_known and stored.__locally_created__ == true or not is_known and object.objectId == nil
     local flags = { __locally_created__ = is_created, __locally_updated__ = not is_created }
@@ -202,8 +254,27 @@ local function save_one(object)
   return true
 end
 
+--- Returns why an object cannot be kept here; nil when it can.
+local function refusal(object)
+  if not rawget(getmetatable(object), "soup") then
+    return parse_call.new_error("invalidRequest",
+      ("class %s has no soup: name it in 'soup' of the class to save its objects offline"):format(object.className))
+  end
+  for key, change in pairs(object.changes) do
+    if change.links and not link_soup(object, key) and not ids_field(object, key) then
+      return parse_call.new_error("invalidRequest",
+        ("relation '%s' of class %s has no 'linkSoup' and no 'idsField' in 'relations' of the class: it cannot be kept here")
+          :format(key, object.className))
+    end
+  end
+end
+
 --- Stores objects with their changes, those that others point to first.
 function M.save(list)
+  for _, object in ipairs(list) do
+    local err = refusal(object)
+    if err then return nil, err end
+  end
   for _, object in ipairs(list) do
     local saved, err = save_one(object)
     if not saved then return nil, err end

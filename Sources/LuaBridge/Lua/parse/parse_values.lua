@@ -24,6 +24,10 @@ local DEEPEST = 100
 --- The value as it travels: objects become pointers. Raises when it holds itself.
 ---@param caller string?  names the function and the argument in the error
 function M.to_wire(value, caller, depth)
+  if type(value) == "number" and (value ~= value or value == math.huge or value == -math.huge) then
+    core.raise("invalidArguments", ("%s must not be or hold %s, which JSON has no form for")
+      :format(caller or "a value", value ~= value and "NaN" or "infinity"))
+  end
   if type(value) ~= "table" or value == core.null then return value end
   local pointer = M.pointer_of(value)
   if pointer then return pointer end

@@ -218,10 +218,14 @@ end
 
 Observer.__close = Observer.close
 
---- What the bridge gives an observer: a list of changes, one for each soup; null when it was closed.
+--- What the bridge gives an observer: a list of changes, one for each soup; null when it was closed, why when it ends by itself.
 local function tell(observer, callback)
   return function(changes)
-    if changes == core.null then return end
+    if changes == core.null or observer.closed then return end
+    if changes.closed then
+      observer.closed = true
+      return guard.invoke(callback, changes)
+    end
     for _, change in ipairs(changes) do
       if not observer.closed then guard.invoke(callback, change) end
     end
@@ -229,8 +233,9 @@ local function tell(observer, callback)
 end
 
 -- observe([config,] soupName | smart querySpec, callback, error): an observer. The callback gets {soupName, created,
--- updated, removed, all} after each commit, several commits as one when they come faster than they are taken; error is
--- called when it cannot begin, or its store closes. An observer is not pending: `tureen.run` does not wait for it
+-- updated, removed, all} after each commit, several commits as one when they come faster than they are taken, and
+-- {closed = "userSwitched"} last when another user becomes the current one; error is called when it cannot begin, or its store
+-- closes. An observer is not pending: `tureen.run` does not wait for it
 M.observe = define {
   name = "observe", has_store = true, callback = "callback", params = { { "soupNameOrQuerySpec", "soup_or_spec" } },
   send = function(callback, failure, config, values)

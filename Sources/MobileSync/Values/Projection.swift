@@ -1,0 +1,48 @@
+import JSON
+
+/// Dotted paths into values. An array on the way is mapped.
+enum Projection {
+  static func value(_ object: JSONObject, _ path: String) -> JSONValue? {
+    guard path.utf8.contains(UInt8(ascii: ".")) else { return object[path] }
+    return value(.object(object), path.split(separator: ".", omittingEmptySubsequences: false)[...])
+  }
+
+  private static func value(_ json: JSONValue, _ path: ArraySlice<Substring>) -> JSONValue? {
+    guard let key = path.first else { return json }
+    switch json {
+    case .object(let object): return object[String(key)].flatMap { value($0, path.dropFirst()) }
+    case .array(let elements): return .array(elements.compactMap { value($0, path) })
+    default: return nil
+    }
+  }
+
+  /// The first-level member that an object has once the value stands at the path.
+  static func member(_ value: JSONValue, at path: String, in object: JSONObject) -> (key: String, value: JSONValue) {
+    let keys = path.split(separator: ".").map(String.init)
+    let first = keys.first ?? path
+    return (first, replacing(object[first], at: keys.dropFirst(), with: value))
+  }
+
+  private static func replacing(_ value: JSONValue?, at keys: ArraySlice<String>, with new: JSONValue) -> JSONValue {
+    guard let key = keys.first else { return new }
+    var members = value?.objectValue ?? [:]
+    members[key] = replacing(members[key], at: keys.dropFirst(), with: new)
+    return .object(members)
+  }
+
+  /// The object without what the path leads to.
+  static func removing(_ path: String, from object: JSONObject) -> JSONObject {
+    removing(path.split(separator: ".").map(String.init)[...], from: object)
+  }
+
+  private static func removing(_ keys: ArraySlice<String>, from object: JSONObject) -> JSONObject {
+    var object = object
+    guard let key = keys.first else { return object }
+    if keys.count == 1 {
+      object[key] = nil
+    } else if let inner = object[key]?.objectValue {
+      object[key] = .object(removing(keys.dropFirst(), from: inner))
+    }
+    return object
+  }
+}

@@ -1,0 +1,192 @@
+import JSON
+import MobileSync
+import RestClient
+import SmartStore
+
+/// What is sent of each entry, and what is not sent at all.
+extension GroupUpload {
+  func plans(_ group: UploadGroup) async throws -> [Plan] {
+    let encoder = try encoder(), bases = try await context.bases(of: group.indices.map { batch.entryIds[$0] })
+    var plans: [Plan] = [], rows: [RowUpload] = []
+    for upload in group.uploads {
+      let entryId = batch.entryIds[upload.index], entry = batch.entry(upload.index)
+      let row = RowUpload(
+        upload: upload, entry: entry, resolved: entry, base: bases[entryId], key: context.createKeys[entryId])
+      let plan = try await plan(row, encoder)
+      plans.append(plan)
+      if case .row(let row) = plan { rows.append(row) }
+    }
+    try await MirrorQueue(target: target.target, context: context).note(rows)
+    return plans
+  }
+
+  private func plan(_ given: RowUpload, _ encoder: RecordEncoder) async throws -> Plan {
+    var row = given
+    if let error = row.refusedBefore { return .done(UploadResult(isSuccess: false, error: error, says: [])) }
+    do {
+      if row.upload.action == .delete {
+        row.request = try deletion(row)
+        return .row(row)
+      }
+      if let waiting = try await resolve(&row) { return .done(waiting) }
+      if let refused = try await uploadFiles(&row) { return .done(refused) }
+      row.request = row.upload.action == .create ? try await creation(&row, encoder) : try await update(&row, encoder)
+      return .row(row)
+    } catch let known as KnownResult {
+      return .done(known.result)
+    } catch let problem as ParseProblem {
+      return .done(row.failed(problem.description, at: now, isLasting: true))
+    } catch let error as RestError where error.code == .httpStatus && error.status.map({ $0 < 500 && $0 != 429 }) ?? false {
+      // A look before a create was refused: nothing says that there is no such object.
+      guard let refusal = ServerRefusal(error) else { throw error }
+      return .done(row.failed(refusal, at: now, isLasting: false))
+    }
+  }
+
+  private func deletion(_ row: RowUpload) throws(ParseProblem) -> ObjectRequest {
+    let id = batch.serverId(row.upload.index) ?? ""
+    guard let field = target.target.deletedField else { return try .delete(className, id) }
+    return try .update(className, id, [field: true])
+  }
+
+  /// Puts known ids in.
+  /// - Returns: Why the entry has to wait; nil when it can be sent.
+  private func resolve(_ row: inout RowUpload) async throws -> UploadResult? {
+    let sent = Set((row.upload.action == .create ? batch.plan.create : batch.plan.update) ?? [])
+    var ids: [String: String] = [:]
+    for found in LocalPointers.find(in: row.entry, target.target) where sent.contains(found.field) {
+      let local = found.pointer.objectId
+      if let id = try await knownId(local, found.soup) {
+        ids[local] = id
+      } else if row.upload.action == .create, try await isCircle(found, row) {
+        row.resolved[found.field] = nil
+        row.leftOut.insert(found.field)
+        row.isPartial = true
+      } else {
+        return row.failed("waiting for \(found.pointer.className)/\(local)", at: now)
+      }
+    }
+    if !ids.isEmpty { for (key, value) in row.resolved { row.resolved[key] = LocalPointers.resolved(value, ids) } }
+    return nil
+  }
+
+  /// Files go before the objects that name them.
+  /// - Returns: Why the entry cannot be sent.
+  private func uploadFiles(_ row: inout RowUpload) async throws -> UploadResult? {
+    let sent = (row.upload.action == .create ? batch.plan.create : batch.plan.update) ?? []
+    let uploads = FileUploads(exchange: exchange, context: context, entryId: batch.entryIds[row.upload.index])
+    do {
+      for field in sent {
+        guard let value = row.resolved[field], PendingFile.isIn(value) else { continue }
+        row.resolved[field] = try await uploads.uploaded(value)
+      }
+      return nil
+    } catch let error as RestError where error.code == .httpStatus {
+      guard let refusal = ServerRefusal(error), refusal.flagsFile else { throw error }
+      return row.failed(refusal, at: now, isLasting: true)
+    }
+  }
+
+  private func knownId(_ local: String, _ soup: String?) async throws -> String? {
+    if let id = memory.assignedId(for: local) { return id }
+    guard let soup = soup ?? context.place?.soup else { return nil }
+    return try await context.assignedId(for: local, in: soup)
+  }
+
+  /// Whether the entry that is named waits for this one, or is to be created later in this run: then one of them goes first, and
+  /// the pointer follows.
+  private func isCircle(_ found: LocalPointers.Found, _ row: RowUpload) async throws -> Bool {
+    let local = found.pointer.objectId
+    guard !memory.hasFailed(local), let place = context.place, let own = row.localId else { return false }
+    if local == own { return true }
+    let soup = found.soup ?? place.soup
+    let named = try await place.store.read { snapshot -> JSONObject? in
+      guard try snapshot.soupExists(soup) else { return nil }
+      return try snapshot.entryIds(in: soup, where: "objectId", equals: .text(local)).first
+        .flatMap { try snapshot.entry($0, in: soup)?.object() }
+    }
+    guard let named, named.hasFlag(LocalField.created), !named.hasFlag(LocalField.deleted) else { return false }
+    if soup == place.soup { return true }
+    return named.contains { _, value in value.names(own) }
+  }
+
+  private func creation(_ row: inout RowUpload, _ encoder: RecordEncoder) async throws -> ObjectRequest? {
+    if let field = row.key?["field"]?.stringValue, let value = row.key?["value"] { row.resolved[field] = value }
+    let write = try encoder.create(row.resolved)
+    // Links have no place in a create: a failure behind the insert would look like a failed create.
+    if try await !relations(of: &row, base: nil).isEmpty { row.isPartial = true }
+    switch try await UniqueCheck(target: target, exchange: exchange).look(row) {
+    case .free: return try .create(className, write.body)
+    case .taken(let id?) where target.rules.onDuplicate == .adopt:
+      row.adopted = id
+      return try adoption(id, write.body)
+    case .taken: throw duplicate(row)
+    }
+  }
+
+  /// The object keeps its own key, by which its maker may be looking for it, and its access list unless that one is listed.
+  /// - Returns: nil when there is nothing to send.
+  func adoption(_ id: String, _ body: JSONObject) throws(ParseProblem) -> ObjectRequest? {
+    var body = body
+    if let field = target.rules.clientKeyField { body[field] = nil }
+    if batch.plan.create?.contains("ACL") != true { body["ACL"] = nil }
+    return body.isEmpty ? nil : try .update(className, id, body)
+  }
+
+  private func duplicate(_ row: RowUpload) -> KnownResult {
+    let fields = target.rules.uniqueBy.map { $0.map { "'\($0)'" }.joined(separator: " and ") }.joined(separator: ", or ")
+    return KnownResult(
+      result: row.failed(
+        "class \(className) has an object with the same \(fields) already; change it, or set 'onDuplicate'",
+        code: ServerCode.duplicateValue.rawValue, at: now))
+  }
+
+  private func update(_ row: inout RowUpload, _ encoder: RecordEncoder) async throws -> ObjectRequest? {
+    var body = try encoder.update(row.resolved, from: row.base)?.body ?? [:]
+    for (field, operation) in try await relations(of: &row, base: row.base) { body[field] = operation }
+    guard !body.isEmpty else { return nil }
+    return try .update(className, batch.serverId(row.upload.index) ?? "", body)
+  }
+
+  /// What becomes of relations that are kept as lists of ids.
+  private func relations(of row: inout RowUpload, base: JSONObject?) async throws -> JSONObject {
+    var operations = JSONObject()
+    for rule in target.target.ownRelations {
+      guard case .ids(let list) = rule.storage, let now = row.resolved[list]?.arrayValue else { continue }
+      var ids: [String] = []
+      for id in now.compactMap(\.stringValue) {
+        guard id.hasPrefix(LocalField.localIdPrefix) else {
+          ids.append(id)
+          continue
+        }
+        ids.append(try await knownId(id, rule.soup) ?? id)
+      }
+      row.resolved[list] = .array(ids.sorted().map { .string($0) })
+      let before = Set((base?[list]?.arrayValue ?? []).compactMap(\.stringValue))
+      let change = RelationChange(field: rule.field, className: rule.className, from: before, to: Set(ids))
+      if let operation = change.operation { operations[rule.field] = operation }
+    }
+    return operations
+  }
+
+  private func encoder() throws -> RecordEncoder {
+    let rules = target.rules
+    return try ParseTarget.checked("createFieldlist") { [batch, className] () throws(ParseProblem) in
+      let list = { (fields: [String]?) in (fields ?? []).filter { $0 != "objectId" } }
+      return try RecordEncoder(
+        className: className, createFields: list(batch.plan.create), updateFields: list(batch.plan.update),
+        clientKeyField: rules.clientKeyField)
+    }
+  }
+}
+
+extension JSONValue {
+  /// Whether a pointer to that object stands somewhere in it.
+  fileprivate func names(_ id: String) -> Bool {
+    switch self {
+    case .array(let items): items.contains { $0.names(id) }
+    case .object(let members): members["objectId"]?.stringValue == id || members.contains { $0.value.names(id) }
+    default: false
+    }
+  }
+}

@@ -1,0 +1,47 @@
+import JSON
+
+/// A column, or a part of an Object column: `stats.reads`.
+struct FieldPath: Sendable, Equatable {
+  /// The column.
+  let root: String
+  private let parts: [String]
+
+  init(_ text: String) {
+    let names = text.split(separator: ".", omittingEmptySubsequences: false).map(String.init)
+    // A name that cannot be stays whole: a save refuses it.
+    parts = names.contains("") ? [text] : names
+    root = parts.first ?? text
+  }
+
+  var isPart: Bool { parts.count > 1 }
+  var names: ArraySlice<String> { parts[...] }
+
+  func value(in fields: JSONObject) -> JSONValue? {
+    var value: JSONValue? = fields[root]
+    for part in parts.dropFirst() { value = Self.member(part, of: value) }
+    return value
+  }
+
+  /// Missing objects on the way are made, as the server does; nil removes.
+  func set(_ value: JSONValue?, in fields: inout JSONObject) {
+    fields[root] = Self.laid(value, at: parts.dropFirst(), in: fields[root])
+  }
+
+  private static func member(_ name: String, of value: JSONValue?) -> JSONValue? {
+    if let list = value?.arrayValue { return Int(name).flatMap { list.indices.contains($0) ? list[$0] : nil } }
+    return value?[name]
+  }
+
+  private static func laid(_ value: JSONValue?, at path: ArraySlice<String>, in old: JSONValue?) -> JSONValue? {
+    guard let name = path.first else { return value }
+    let inner = laid(value, at: path.dropFirst(), in: member(name, of: old))
+    if var list = old?.arrayValue, let place = Int(name), list.indices.contains(place) {
+      list[place] = inner ?? .null
+      return .array(list)
+    }
+    var members = old?.objectValue ?? [:]
+    if inner == nil, old?.objectValue == nil { return old }
+    members[name] = inner
+    return .object(members)
+  }
+}

@@ -1,0 +1,53 @@
+import JSON
+
+/// What is kept of a connection's OAuth token, mode 0600, shared by all processes of a home.
+struct KeptToken: Sendable, Equatable {
+  struct Refusal: Sendable, Equatable {
+    let reason: String
+    let message: String
+    /// Seconds since 1970; nil stands until the credentials change.
+    let until: Double?
+    let count: Int
+  }
+
+  /// A salted digest of the credentials it was got with: others get another token.
+  var key: String
+  var salt: String
+  var accessToken: String?
+  /// Seconds since 1970: when it is renewed ahead of its end; nil when the server did not say how long it lives.
+  var renewAt: Double?
+  var refusal: Refusal?
+
+  var json: JSONValue {
+    var object: JSONObject = ["version": 1, "key": .string(key), "salt": .string(salt)]
+    object["accessToken"] = accessToken.map { .string($0) }
+    object["renewAt"] = renewAt.map { .number($0) }
+    object["refused"] = refusal.map { refusal in
+      var entry: JSONObject = [
+        "reason": .string(refusal.reason), "message": .string(refusal.message), "count": .integer(Int64(refusal.count)),
+      ]
+      entry["until"] = refusal.until.map { .number($0) }
+      return .object(entry)
+    }
+    return .object(object)
+  }
+
+  init(key: String, salt: String) {
+    self.key = key
+    self.salt = salt
+  }
+
+  /// Nil for anything else: such a file is as good as none.
+  init?(json: JSONValue) {
+    guard json["version"]?.integerValue == 1, let key = json["key"]?.stringValue, let salt = json["salt"]?.stringValue else {
+      return nil
+    }
+    self.init(key: key, salt: salt)
+    accessToken = json["accessToken"]?.stringValue
+    renewAt = json["renewAt"]?.doubleValue
+    if let entry = json["refused"], let reason = entry["reason"]?.stringValue, let message = entry["message"]?.stringValue {
+      refusal = Refusal(
+        reason: reason, message: message, until: entry["until"]?.doubleValue, count: Int(entry["count"]?.integerValue ?? 1))
+    }
+  }
+}

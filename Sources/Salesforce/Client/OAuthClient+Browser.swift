@@ -1,0 +1,56 @@
+import RestClient
+
+extension OAuthClient {
+  /// Exchanges the code that a browser brought for a session.
+  ///
+  /// Asked once, also when the answer is lost: a code works once, and an org ends what it gave for one that comes twice.
+  ///
+  /// - Throws: ``RestError`` `.notAuthenticated` with a reason when the org refuses; what kept it from answering otherwise.
+  public func signIn(
+    _ request: AuthorizationRequest, code: String, clientSecret: String? = nil
+  ) async throws(RestError) -> Session {
+    var once = sender
+    once.policy = .never
+    once.timeoutS = TokenExchange.timeoutS
+    let exchange = TokenExchange(
+      sender: once, asking: TokenAsking(request, hasSecret: clientSecret != nil), instanceURL: nil)
+    let answer: TokenExchange.Answer
+    do throws(RestError) {
+      answer = try await exchange.send { () throws(RestError) in request.form(code: code, clientSecret: clientSecret) }
+    } catch {
+      throw Self.withoutSecondTry(error, request)
+    }
+    switch answer {
+    case .session(let other): return other
+    case .response(let response):
+      var session = try Session(tokenResponse: response, loginURL: request.loginURL, refreshToken: nil)
+      session.clientId = request.clientId
+      session.refreshedAt = Int64(sender.environment.now() * 1_000)
+      return session
+    }
+  }
+
+  /// The org may have given a session that never arrived; it gives none for this code again.
+  private static func withoutSecondTry(_ error: RestError, _ request: AuthorizationRequest) -> RestError {
+    guard error.code == .noResponse, error.outcome != .notSent else { return error }
+    var lost = error.recoded(
+      .notAuthenticated,
+      "the answer of \(request.loginURL) to the code was lost: \(error.message); a code works once, so sign in again")
+    lost.reason = SignInReason.needsPerson.rawValue
+    return lost
+  }
+}
+
+extension TokenAsking {
+  fileprivate init(_ request: AuthorizationRequest, hasSecret: Bool) {
+    self.init(
+      loginURL: request.loginURL, grant: .authorizationCode, subject: "the sign-in of client \(request.clientId)"
+    ) { reason, code in
+      switch reason {
+      case .wrongCredentials where !hasSecret: "the app wants its client secret: name it with --secret-file"
+      case .refused where code == "invalid_grant": "the code of a sign-in lives 15 minutes and works once; sign in again"
+      default: AuthorizationRequest.remedy(reason, code ?? "")
+      }
+    }
+  }
+}

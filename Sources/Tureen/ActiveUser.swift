@@ -1,0 +1,251 @@
+import Dispatch
+import JSON
+import LuaBridge
+import MobileSync
+import RestClient
+import Salesforce
+import SmartStore
+import Synchronization
+
+/// One user of a host while it is the current one: the client with the session, the user's stores, and the syncs that run as
+/// this user, those of global stores included.
+final class ActiveUser: Sendable {
+  private struct State {
+    var managers: [StoreReference: SyncManager] = [:]
+    /// Stores whose soups from the configuration files are registered.
+    var prepared: Set<StoreReference> = []
+    /// What ``pauseSyncs()`` ended, to be run again.
+    var paused: [PausedSyncs] = []
+    var hasEnded = false
+  }
+
+  let org: Org
+  let client: DeferredClient
+  /// The user's own stores; the global ones belong to the host.
+  let stores: StoreRegistry
+  /// What the script asked for as this user.
+  let calls = CallsInFlight()
+  let usage: OrgUsage
+  let parts: HostParts
+  private let state = Mutex(State())
+  /// Managers are made one after the other: two lanes may ask at the same time.
+  private let opening = DispatchQueue(label: "tureen.host.opening")
+  /// So are the soups of the configuration files.
+  private let preparing = DispatchQueue(label: "tureen.host.preparing")
+
+  /// Opens nothing.
+  /// - Parameter session: The one that the user had before, where none is kept.
+  init(_ org: Org, parts: HostParts, session: Session? = nil) {
+    self.org = org
+    self.parts = parts
+    stores = parts.registry(userDirectory: parts.userFolder(org.folder, org.userFolder) + "/stores")
+    let usage = OrgUsage(
+      folder: parts.orgFolder(org.folder), reserve: parts.settings.apiReserve ?? .calls(0), now: parts.clock.milliseconds)
+    self.usage = usage
+    let connection = OrgConnection(
+      org: org, store: org.keepsSession ? parts.sessionStore(org: org.folder, user: org.userFolder) : nil,
+      session: session, apiVersion: parts.apiVersion, transport: parts.transport, events: parts.events, usage: usage,
+      shownTokens: parts.shownTokens, isSandboxOnly: parts.settings.isSandboxOnly,
+      noteSandbox: { isSandbox in parts.note(isSandbox: isSandbox, org: org.folder) }, clock: parts.clock,
+      userAgent: parts.userAgent)
+    client = DeferredClient(apiVersion: parts.apiVersion) { try connection.open() }
+  }
+
+  // MARK: Stores
+
+  func registry(isGlobal: Bool) -> StoreRegistry { isGlobal ? parts.globalStores : stores }
+
+  /// A store, with what the configuration files say it has from the start.
+  func store(_ reference: StoreReference) throws -> Store {
+    let store = try registry(isGlobal: reference.isGlobal).store(named: reference.name, isGlobal: reference.isGlobal)
+    guard reference.name == StoreReference.defaultName else { return store }
+    try prepare(reference, store)
+    return store
+  }
+
+  /// Registers the soups of the configuration files. When that fails, say because another process writes, the next call tries
+  /// again.
+  private func prepare(_ reference: StoreReference, _ store: Store) throws {
+    guard !state.withLock({ $0.prepared.contains(reference) }) else { return }
+    try preparing.sync {
+      guard !state.withLock({ $0.prepared.contains(reference) }) else { return }
+      try (reference.isGlobal ? parts.folder.globalStore : parts.folder.userStore)?.apply(to: store)
+      state.withLock { _ = $0.prepared.insert(reference) }
+    }
+  }
+
+  /// Registers the soups of `userstore.json` or `globalstore.json` that are missing in the default store.
+  /// - Returns: The soups that the file names; nothing without one.
+  func setUpStore(isGlobal: Bool) throws -> [String] {
+    guard let definition = isGlobal ? parts.folder.globalStore : parts.folder.userStore else { return [] }
+    try definition.apply(to: try store(StoreReference(name: StoreReference.defaultName, isGlobal: isGlobal)))
+    return definition.soups.map(\.name)
+  }
+
+  // MARK: Syncs
+
+  /// The sync manager of a store; named syncs of the configuration files are there.
+  func manager(_ reference: StoreReference) throws -> SyncManager {
+    try opening.sync {
+      let (known, hasEnded) = state.withLock { ($0.managers[reference], $0.hasEnded) }
+      guard !hasEnded else { throw HostError(.closed, "the host is closed, or works for another user now") }
+      if let known { return known }
+      let manager = try SyncManager.instance(
+        for: try store(reference), client: client, targets: .host(parts.connections, assets: parts.assets),
+        configuration: configuration(isGlobal: reference.isGlobal))
+      if reference.name == StoreReference.defaultName, let file = syncs(isGlobal: reference.isGlobal) {
+        // Each problem is logged by the manager itself; entries without one are set up.
+        _ = manager.setupSyncs(from: file.value, fileName: file.name)
+      }
+      state.withLock { $0.managers[reference] = manager }
+      return manager
+    }
+  }
+
+  private func configuration(isGlobal: Bool) -> SyncConfiguration {
+    var configuration = SyncConfiguration()
+    configuration.customTargets = parts.targets
+    configuration.resolvers = parts.targets
+    configuration.restraint = { [usage] in usage.refusal(isNew: $0) }
+    if isGlobal {
+      configuration.findOrg = { [client] in
+        let session = try await client.account().session()
+        // A session that was given without its ids still has an address.
+        return session.orgId.isEmpty ? WebAddress(session.instanceURL)?.host ?? session.instanceURL : session.orgId
+      }
+    }
+    return configuration
+  }
+
+  private func syncs(isGlobal: Bool) -> JSONFile? { isGlobal ? parts.folder.globalSyncs : parts.folder.userSyncs }
+
+  /// Saves the syncs of `usersyncs.json` or `globalsyncs.json` that are missing in the default store or defined otherwise there.
+  /// - Returns: The syncs that the file names; nothing without one.
+  /// - Throws: ``HostError`` `.invalidConfiguration` with every entry that was refused; the others are set up.
+  func setUpSyncs(isGlobal: Bool) throws -> [String] {
+    guard let file = syncs(isGlobal: isGlobal) else { return [] }
+    let manager = try manager(StoreReference(name: StoreReference.defaultName, isGlobal: isGlobal))
+    let problems = manager.setupSyncs(from: file.value, fileName: file.name)
+    guard problems.isEmpty else { throw HostError(.invalidConfiguration, problems.joined(separator: "; ")) }
+    return (file.value["syncs"]?.arrayValue ?? []).compactMap { $0["syncName"]?.stringValue }
+  }
+
+  func forget(_ reference: StoreReference) {
+    let manager = state.withLock { state in
+      state.prepared.remove(reference)
+      return state.managers.removeValue(forKey: reference)
+    }
+    if let manager { Blocking.run { await manager.shutdown() } }
+  }
+
+  func forgetAll(isGlobal: Bool) {
+    for reference in state.withLock({ Array($0.managers.keys) + Array($0.prepared) }) where reference.isGlobal == isGlobal {
+      forget(reference)
+    }
+  }
+}
+
+// MARK: - The session
+
+extension ActiveUser {
+  /// Ends the session, here, in the file it was kept in, and, if it can be reached, at the login host. Stores stay.
+  func signOut() async throws {
+    try await client.account().signOut()
+  }
+}
+
+/// Syncs of one store that were ended to be run again.
+private struct PausedSyncs {
+  let store: StoreReference
+  let manager: SyncManager
+  let ids: [Int64]
+}
+
+// MARK: - Pause and end
+
+extension ActiveUser {
+  func stopSyncs() {
+    for manager in state.withLock({ Array($0.managers.values) }) { manager.stop() }
+  }
+
+  /// Ends what runs and refuses what is new, until ``resumeSyncs()``. Managers that were stopped already stay so.
+  func pauseSyncs() {
+    for (store, manager) in state.withLock({ $0.managers }) where !manager.isStopping && !manager.isStopped {
+      let ids = manager.runningSyncs
+      manager.stop()
+      state.withLock { $0.paused.append(PausedSyncs(store: store, manager: manager, ids: ids)) }
+    }
+  }
+
+  /// Accepts syncs again, and runs again those that ``pauseSyncs()`` ended; their news are `sync` events. Waits until the old
+  /// runs have ended.
+  func resumeSyncs() {
+    let paused = state.withLock { state in
+      defer { state.paused = [] }
+      return state.paused
+    }
+    for entry in paused {
+      Blocking.run { await entry.manager.waitUntilIdle() }
+      // Another caller may have restarted them.
+      guard entry.manager.isStopped, (try? entry.manager.restart(restartStopped: false, onUpdate: { _ in })) != nil else {
+        continue
+      }
+      for id in entry.ids { runAgain(id, entry.manager, entry.store) }
+    }
+  }
+
+  private func runAgain(_ id: Int64, _ manager: SyncManager, _ store: StoreReference) {
+    do {
+      guard let state = try manager.getSyncStatus(.id(id)), state.status == .stopped else { return }
+      try manager.reSync(.id(id)) { [events = parts.events] in events.syncChanged($0, in: store) }
+    } catch {
+      parts.logger.warning("sync \(id) was not resumed: \(error)")
+    }
+  }
+
+  /// Ends at once what runs as this user, and closes the user's stores. Blocks; safe twice.
+  func close() {
+    let managers = takeManagers()
+    Blocking.run { [client] in
+      for manager in managers { await manager.shutdown() }
+      await client.shutdown()
+    }
+    closeFiles()
+  }
+
+  /// The same for a user whom another one follows: calls are answered first, and syncs end at their page, or when `limit` is
+  /// over. Blocks.
+  func end(_ limit: WaitLimit) {
+    let managers = takeManagers()
+    for manager in managers { manager.stop() }
+    Blocking.run { [calls, client, clock = parts.clock] in
+      let ending = Task {
+        await limit.wait(seconds: Tuning.switchSeconds, clock)
+        for manager in managers { await manager.shutdown() }
+      }
+      for manager in managers { await manager.waitUntilIdle() }
+      await calls.waitForAnswers()
+      limit.end()
+      await ending.value
+      await client.shutdown()
+    }
+  }
+
+  private func takeManagers() -> [SyncManager] {
+    opening.sync {
+      state.withLock { state in
+        state.hasEnded = true
+        // Nothing resumes by itself.
+        state.paused = []
+        defer { state.managers = [:] }
+        return Array(state.managers.values)
+      }
+    }
+  }
+
+  /// After ``end(_:)``, once the observers of the stores have been told.
+  func closeFiles() {
+    usage.close()
+    stores.close()
+  }
+}

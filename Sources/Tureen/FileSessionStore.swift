@@ -1,0 +1,55 @@
+import Dispatch
+import JSON
+import Logging
+import RestClient
+import Salesforce
+import Support
+
+/// Keeps a session in `session.json` of a user's folder, mode 0600, for all processes of a home. `session.lock` beside it is held
+/// while one of them renews it.
+public struct FileSessionStore: SessionStore {
+  private let folder: String
+  private let patienceMs: Int64
+  private let logger: Logger
+
+  /// What the tasks inside of ``withLock(_:)`` write through, by path.
+  @TaskLocal private static var held: [String: TokenFile] = [:]
+
+  public init(folder: String) { self.init(folder: folder, patienceMs: Tuning.sessionLockPatienceMs) }
+
+  init(folder: String, patienceMs: Int64, logger: Logger = Logger(label: "tureen.host")) {
+    self.folder = folder
+    self.patienceMs = patienceMs
+    self.logger = logger
+  }
+
+  private var path: String { folder + "/session.json" }
+
+  public func load() async throws -> KeptSession? {
+    try await Blocking.offPool { [path, logger] in
+      try TokenFile.readJSON(path, logger: logger).flatMap { KeptSession(json: $0) }
+    }
+  }
+
+  public func save(_ kept: KeptSession) async throws {
+    try await withFile { file in try file.write(kept.json) }
+  }
+
+  public func erase() async throws { try await withFile { file in try file.erase() } }
+
+  public func reserve() async throws { try await withFile { file in try file.reserve() } }
+
+  public func withLock<T: Sendable>(_ body: @Sendable () async throws -> T) async throws -> T {
+    if Self.held[path] != nil { return try await body() }
+    let file = try await TokenFile.locked(folder: folder, patienceMs: patienceMs)
+    defer { file.release() }
+    return try await Self.$held.withValue(Self.held.merging([path: file]) { $1 }) { try await body() }
+  }
+
+  private func withFile(_ work: @escaping @Sendable (TokenFile) throws -> Void) async throws {
+    try await withLock {
+      guard let file = Self.held[path] else { preconditionFailure("the lock is held") }
+      try await Blocking.offPool { try work(file) }
+    }
+  }
+}

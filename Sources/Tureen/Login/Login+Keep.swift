@@ -1,0 +1,113 @@
+import JSON
+import RestClient
+import Salesforce
+
+extension Login {
+  /// Learns whose session it is, and keeps it; then ends the one that it replaces.
+  ///
+  /// A session that is not kept is ended, unless it belongs to another program.
+  ///
+  /// - Parameter credentials: The members of a credentials file.
+  func keep(
+    _ session: Session, _ credentials: JSONObject, _ client: OAuthClient, _ tell: @Sendable (LoginNews) -> Void
+  ) async throws -> LoginAccount {
+    do {
+      return try await identifyAndKeep(session, credentials, client, tell)
+    } catch {
+      if plan.flow.ownsSession { await revoke(session, client) }
+      throw error
+    }
+  }
+
+  private func identifyAndKeep(
+    _ session: Session, _ credentials: JSONObject, _ client: OAuthClient, _ tell: @Sendable (LoginNews) -> Void
+  ) async throws -> LoginAccount {
+    let identity = try await client.identity(of: session, apiVersion: around.apiVersion)
+    try check(identity)
+    let complete = complete(session, identity)
+    let recorded = RecordedLogin(
+      session: complete, credentials: named(credentials, complete), orgName: settings.org,
+      isSandbox: (try? await client.isSandbox(session, apiVersion: around.apiVersion)) ?? nil,
+      makesDefault: settings.makesDefault,
+      replacesOrg: settings.replacesOrg)
+    let place = try await Blocking.offPool { [directory] in try directory.place(recorded) }
+    let store = around.store(place.folder, place.userFolder)
+    let previous = place.conflict == nil ? try await kept(place, store) : nil
+    try Task.checkCancellation()
+    let entry = try await directory.record(recorded, in: store)
+    if plan.browser != nil, session.refreshToken == nil { tell(.warning(Self.withoutRefreshToken)) }
+    if let previous, isReplaced(previous, by: session), !(await revoke(previous, client)) {
+      tell(.warning("the session before this one could not be revoked at \(previous.loginURL): it lives until it expires"))
+    }
+    return LoginAccount(
+      org: entry.name, username: identity.name, displayName: identity.displayName, userId: identity.userId,
+      orgId: identity.orgId, instanceURL: session.instanceURL, flow: plan.flow, isDefault: entry.isDefault,
+      folder: entry.folder, userFolder: place.userFolder)
+  }
+
+  private static let withoutRefreshToken = """
+    the org gave no refresh token, so this session ends when the org ends it, and only a person can sign in again; add the scope \
+    refresh_token to the app, or to --scope, to avoid that
+    """
+
+  /// - Throws: ``HostError`` `.otherOrg` when it is not the user who was asked for.
+  private func check(_ identity: UserIdentity) throws {
+    guard let expected = plan.user else { return }
+    let names = [identity.username, identity.userId].compactMap { $0?.lowercased() }
+    guard !names.contains(expected.lowercased()) else { return }
+    throw HostError(
+      .otherOrg,
+      "\(identity.name) signed in, and not \(expected): nothing was stored and the session was ended. Sign in as \(expected), or "
+        + "give --user \(identity.name)")
+  }
+
+  private func complete(_ session: Session, _ identity: UserIdentity) -> Session {
+    var session = session
+    (session.userId, session.orgId) = (identity.userId, identity.orgId)
+    session.flow = plan.flow.rawValue
+    // The org may keep the name to itself, and assertions were for this user.
+    session.username = identity.username ?? (plan.flow == .jwt || plan.flow == .password ? plan.user : nil)
+    session.displayName = identity.displayName
+    session.clientId = session.clientId ?? plan.credentials["clientId"]?.stringValue
+    return session
+  }
+
+  /// The name finds the user's folder again.
+  private func named(_ credentials: JSONObject, _ session: Session) -> JSONObject {
+    guard plan.flow != .clientCredentials else { return credentials }
+    var credentials = credentials
+    credentials["username"] = .string(session.username ?? session.userId)
+    return credentials
+  }
+
+  private func kept(_ place: LoginPlace, _ store: (any SessionStore)?) async throws -> Session? {
+    guard place.entry != nil else { return nil }
+    let path = directory.userFolder(org: place.folder, user: place.userFolder)
+    let store: any SessionStore = store ?? FileSessionStore(folder: path)
+    // A file that cannot be used has nothing to end.
+    return try? await store.load()?.session
+  }
+
+  /// An app has five refresh tokens for a user, and a sixth ends the oldest, which may be another machine's. Those that another
+  /// program shares stay.
+  private func isReplaced(_ previous: Session, by session: Session) -> Bool {
+    guard let token = previous.refreshToken, token != session.refreshToken else { return false }
+    return previous.flow != LoginFlow.sfdxUrl.rawValue
+  }
+
+  @discardableResult
+  private func revoke(_ session: Session, _ client: OAuthClient) async -> Bool {
+    // Also when the sign-in was given up: a task of its own is not cancelled.
+    await Task { (try? await client.revoke(session)) != nil }.value
+  }
+}
+
+extension LoginFlow {
+  /// Whether the session was made for us, and is ours to end.
+  var ownsSession: Bool {
+    switch self {
+    case .browser, .jwt, .clientCredentials, .password: true
+    case .token, .sfdxUrl, .sf: false
+    }
+  }
+}

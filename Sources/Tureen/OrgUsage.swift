@@ -1,0 +1,94 @@
+import Dispatch
+import JSON
+import Logging
+import RestClient
+import Salesforce
+import Support
+import Synchronization
+
+/// What the processes that use an org know of its API limits: the newest word of any answer, in `usage.json` beside its users.
+///
+/// Any thread. Answers are noted in memory; the file is written on a queue of its own.
+final class OrgUsage: Sendable {
+  private struct State {
+    var latest: ApiUsage?
+    /// Milliseconds since 1970; nil before the first write.
+    var writtenAt: Int64?
+  }
+
+  private let path: String
+  private let reserve: ApiReserve
+  /// Milliseconds since 1970.
+  private let now: @Sendable () -> Int64
+  private let state = Mutex(State())
+  private let writing = DispatchQueue(label: "tureen.host.usage")
+
+  /// - Parameter folder: The org's. Created with the first write.
+  init(folder: String, reserve: ApiReserve, now: @escaping @Sendable () -> Int64) {
+    path = folder + "/usage.json"
+    self.reserve = reserve
+    self.now = now
+  }
+
+  /// The newest that any process of the home has seen; nil when none has.
+  func latest() -> ApiUsage? {
+    let own = state.withLock { $0.latest }, shared = inFile()
+    guard let own else { return shared }
+    return shared.map { $0.seenAt > own.seenAt ? $0 : own } ?? own
+  }
+
+  // MARK: Answers
+
+  func note(headers: [(name: String, value: String)]) {
+    guard let text = headers.first(where: { $0.name.equalsIgnoringCase(ApiUsage.header) })?.value,
+      let usage = ApiUsage(header: text, seenAt: now())
+    else { return }
+    let isDue = state.withLock { state in
+      state.latest = usage
+      if let last = state.writtenAt, (0..<Tuning.usageWriteMs).contains(usage.seenAt - last) { return false }
+      state.writtenAt = usage.seenAt
+      return true
+    }
+    if isDue { writing.async { self.write(usage) } }
+  }
+
+  /// Waits until nothing is being written.
+  func close() { writing.sync {} }
+
+  /// Of two processes that write at the same moment the older one may win: ten seconds later that is over.
+  private func write(_ usage: ApiUsage) {
+    do {
+      try FileSystem.makeDirectory(FileSystem.folder(of: path))
+      if let other = inFile(), other.seenAt >= usage.seenAt { return }
+      try FileSystem.write(JSONValue.object(usage.json).serialized(), to: path)
+    } catch {
+      Logger(label: "tureen.host").warning("the org's API usage could not be kept: \(error)")
+    }
+  }
+
+  /// A time that has not come yet is that of a clock that was wrong: the next answer takes its place.
+  private func inFile() -> ApiUsage? {
+    guard let text = FileSystem.read(path), let found = (try? JSONValue(parsing: text)).flatMap({ ApiUsage(json: $0) }),
+      found.seenAt <= now() + Tuning.usageClockSkewMs
+    else { return nil }
+    return found
+  }
+
+  // MARK: The reserve
+
+  /// Why no sync of the org may go on now; nil while it may.
+  /// - Parameter isNew: Whether other processes are asked, too. A sync that runs has the word of its own last answer.
+  func refusal(isNew: Bool) -> RestError? {
+    guard reserve != .calls(0), let usage = isNew ? latest() : state.withLock({ $0.latest }), reserve.isReached(by: usage),
+      now() - usage.seenAt < Tuning.usageLifeMs
+    else { return nil }
+    let kept = reserve.calls(of: usage.max)
+    var error = RestError(
+      code: .requestLimitExceeded,
+      message: "the org has used \(usage.used) of its \(usage.max) API calls, and apiReserve keeps \(kept) for others: syncs "
+        + "wait until calls of the last 24 hours are no longer counted; lower apiReserve to run them now",
+      outcome: .notSent)
+    error.isLocal = true
+    return error
+  }
+}

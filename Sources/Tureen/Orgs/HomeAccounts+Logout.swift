@@ -1,0 +1,162 @@
+import JSON
+import RestClient
+import Salesforce
+import SmartStore
+import Support
+
+extension HomeAccounts {
+  /// Whom a logout is about, and what goes with the session.
+  public struct Logout: Sendable {
+    /// Nil is the current user of the org.
+    public var user: String?
+    /// All users: of the org that was named, else of every org.
+    public var all = false
+    /// Removes how the user signs in, too.
+    public var forget = false
+    public var deletesStores = false
+
+    public init() {}
+  }
+
+  /// A user who is to be logged out.
+  public struct Target: Sendable {
+    public let org: OrgEntry
+    public let user: OrgUser
+    public let stores: Int
+  }
+
+  /// A session that has ended here.
+  public struct Ended: Sendable {
+    public let org: String
+    public let username: String
+    /// False when there was no session to end.
+    public let hadSession: Bool
+    /// Why the login host did not revoke the token; nil when it did.
+    public let notRevoked: String?
+    public let deletedStores: Int
+
+    public var json: JSONObject {
+      [
+        "org": .string(org), "username": .string(username), "hadSession": .bool(hadSession),
+        "revoked": .bool(hadSession && notRevoked == nil), "problem": notRevoked.map { .string($0) } ?? .null,
+        "deletedStores": .integer(Int64(deletedStores)),
+      ]
+    }
+  }
+
+  /// Whom a logout would end. Blocks.
+  /// - Throws: ``HostError`` `.noSuchOrg`, `.noSuchUser`.
+  public func targets(of logout: Logout) throws -> [Target] {
+    if logout.all {
+      let entries = try settings.org == nil ? directory.entries() : [chosenOrg()]
+      return try entries.flatMap { entry in try entry.users.map { try target(entry, $0) } }
+    }
+    let entry = try chosenOrg()
+    return [try target(entry, entry.chosenUser(logout.user))]
+  }
+
+  private func target(_ entry: OrgEntry, _ user: OrgUser) throws -> Target {
+    let path = directory.userFolder(org: entry.folder, user: user.folder)
+    return try Target(org: entry, user: user, stores: directory.storeFolders(under: path).count)
+  }
+
+  /// Ends the sessions, in the home first, then at their login hosts: each is asked once and for ten seconds at most.
+  ///
+  /// - Throws: ``StoreError`` `.storeInUse` before anything of that user has changed; ``RestError`` `.signInBusy`; `FileError`.
+  public func end(_ targets: [Target], _ logout: Logout) async throws -> [Ended] {
+    var ended: [Ended] = []
+    let transport = HTTPTransport(try transportConfiguration())
+    let oauth = OAuthClient(transport: transport)
+    do {
+      for target in targets { ended.append(try await end(target, logout, oauth)) }
+    } catch {
+      await transport.shutdown()
+      throw error
+    }
+    await transport.shutdown()
+    return ended
+  }
+
+  private func end(_ target: Target, _ logout: Logout, _ oauth: OAuthClient) async throws -> Ended {
+    let store = store(target.org, target.user)
+    let session = try await store.withLock {
+      // What cannot be read is removed all the same.
+      let kept = try? await store.load()
+      try await Blocking.offPool { [directory] in
+        try directory.endUser(target.user, of: target.org.folder, logout)
+      }
+      try await store.erase()
+      return kept?.session
+    }
+    return Ended(
+      org: target.org.name, username: session?.username ?? target.user.name, hadSession: session != nil,
+      notRevoked: await revoke(session, oauth), deletedStores: logout.deletesStores ? target.stores : 0)
+  }
+
+  /// - Returns: Why the token lives on; nil when it does not.
+  private func revoke(_ session: Session?, _ oauth: OAuthClient) async -> String? {
+    guard let session else { return nil }
+    do throws(RestError) {
+      try await oauth.revoke(session)
+      return nil
+    } catch {
+      return "the token was not revoked (\(error.message)); it is good until it ends by itself, or until an administrator of the "
+        + "org ends it under Connected Apps OAuth Usage"
+    }
+  }
+
+  /// Removes an org with everything that is kept of it, then has its tokens revoked.
+  /// - Throws: ``HostError`` `.noSuchOrg`; ``StoreError`` `.storeInUse`: nothing is removed then.
+  public func remove(_ name: String) async throws -> [Ended] {
+    let entry = try await Blocking.offPool { [directory] in try directory.known(name) }
+    var sessions: [(user: OrgUser, session: Session?, stores: Int)] = []
+    for user in entry.users {
+      let kept = try? await store(entry, user).load()
+      sessions.append((user, kept?.session, try target(entry, user).stores))
+    }
+    try await Blocking.offPool { [directory] in try directory.remove(name) }
+    let transport = HTTPTransport(try transportConfiguration())
+    let oauth = OAuthClient(transport: transport)
+    var ended: [Ended] = []
+    for (user, session, stores) in sessions {
+      if settings.sessionCommand != nil { try? await store(entry, user).erase() }
+      ended.append(
+        Ended(
+          org: entry.name, username: session?.username ?? user.name, hadSession: session != nil,
+          notRevoked: await revoke(session, oauth), deletedStores: stores))
+    }
+    await transport.shutdown()
+    return ended
+  }
+
+  func transportConfiguration() throws -> TransportConfiguration {
+    var configuration = TransportConfiguration()
+    configuration.authorities = try settings.trustedCertificates()
+    configuration.log = settings.requestLog?.log
+    return configuration
+  }
+}
+
+extension OrgEntry {
+  /// The user who is meant where none is named.
+  var currentUser: OrgUser? {
+    // Before there was org.json a folder had one user more often than not.
+    guard let user else { return !hasFile && users.count == 1 ? users[0] : nil }
+    return self.user(named: user) ?? OrgUser(name: user, folder: OrgDirectory.folderName(ofUser: user))
+  }
+
+  /// The user who is meant: the one that was named, else the current one.
+  /// - Throws: ``HostError`` `.noSuchUser`, with those that are known.
+  func chosenUser(_ name: String?) throws -> OrgUser {
+    if name == nil, let currentUser { return currentUser }
+    let known = users.isEmpty ? "" : "; known: \(users.map(\.name).joined(separator: ", "))"
+    if let name {
+      if let user = user(named: name) { return user }
+      throw HostError(.noSuchUser, "'\(self.name)' has no user '\(name)'\(known)")
+    }
+    throw HostError(
+      .noSuchUser,
+      "no user is signed in to '\(self.name)'; sign in with `tureen login --org \(self.name)`"
+        + (users.isEmpty ? "" : ", or name one of its users with --user: \(users.map(\.name).joined(separator: ", "))"))
+  }
+}

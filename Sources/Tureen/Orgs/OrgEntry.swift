@@ -1,0 +1,105 @@
+import JSON
+import RestClient
+import SmartStore
+import Support
+
+/// An org that a home knows.
+public struct OrgEntry: Sendable, Equatable {
+  /// What people call it.
+  public var name: String
+  /// The name of its folder under `orgs`. Never changes.
+  public let folder: String
+  public var loginURL: String?
+  public var instanceURL: String?
+  /// Nil until a sign-in told it.
+  public var orgId: String?
+  /// Nil until the org was asked.
+  public var isSandbox: Bool?
+  /// The user who is meant when none is named, by the name of the user's folder before it was encoded.
+  public var user: String?
+  public var isDefault = false
+  /// False for folders that were made before there was `org.json`, or by hand.
+  public let hasFile: Bool
+  /// Those with a folder, sorted.
+  public let users: [OrgUser]
+  /// Members of `org.json` that are not read here, carried along.
+  private var others = JSONObject()
+
+  init(folder: String, users: [OrgUser]) {
+    self.folder = folder
+    self.users = users
+    name = OrgEntry.name(ofFolder: folder)
+    hasFile = false
+  }
+
+  private static let keys = ["name", "loginUrl", "instanceUrl", "orgId", "isSandbox", "user"]
+
+  /// - Throws: `JSONFile.Problem` for a file that holds something else than an org.
+  init(file: JSONFile, folder: String, users: [OrgUser]) throws(JSONFile.Problem) {
+    guard let members = file.value.objectValue else { throw file.problem("must hold an object") }
+    if let wrong = KnownKeys(Self.keys).misspelled(in: members) { throw file.problem(key: wrong.key, wrong.complaint) }
+    func text(_ key: String) throws(JSONFile.Problem) -> String? {
+      guard let value = members[key], !value.isNull else { return nil }
+      guard let text = value.stringValue, !text.isEmpty else {
+        throw file.problem(key: key, "must be a string that is not empty")
+      }
+      return text
+    }
+    self.folder = folder
+    self.users = users
+    name = try text("name") ?? OrgEntry.name(ofFolder: folder)
+    loginURL = try text("loginUrl")
+    instanceURL = try text("instanceUrl")
+    orgId = try text("orgId")
+    user = try text("user")
+    if let value = members["isSandbox"], !value.isNull {
+      guard let flag = value.boolValue else { throw file.problem(key: "isSandbox", "must be a boolean, not \(value.kindName)") }
+      isSandbox = flag
+    }
+    hasFile = true
+    others = members.filtered { !Self.keys.contains($0.key) }
+  }
+
+  /// The contents of `org.json`.
+  var json: JSONValue {
+    var object: JSONObject = ["name": .string(name)]
+    object["loginUrl"] = loginURL.map { .string($0) }
+    object["instanceUrl"] = instanceURL.map { .string($0) }
+    object["orgId"] = orgId.map { .string($0) }
+    object["isSandbox"] = isSandbox.map { .bool($0) }
+    object["user"] = user.map { .string($0) }
+    return .object(object.replacing(with: others))
+  }
+
+  /// The user of this name; letter case plays no part, as in Salesforce's user names.
+  public func user(named name: String) -> OrgUser? {
+    users.first { $0.name.hasSameBytes(as: name) } ?? users.first { $0.name.lowercased() == name.lowercased() }
+  }
+
+  /// The name that was encoded as a folder's, as far as it can be read back.
+  static func name(ofFolder folder: String) -> String {
+    let bytes = Array(folder.utf8)
+    var name: [UInt8] = [], i = 0
+    while i < bytes.count {
+      if bytes[i] == UInt8(ascii: "%"), i + 2 < bytes.count,
+        let byte = UInt8(String(decoding: bytes[(i + 1)...(i + 2)], as: UTF8.self), radix: 16)
+      {
+        name.append(byte)
+        i += 3
+      } else {
+        name.append(bytes[i])
+        i += 1
+      }
+    }
+    guard let text = String(validating: name, as: UTF8.self), StoreRegistry.folderName(text) == folder else { return folder }
+    return text
+  }
+}
+
+/// A user with a folder of its own in an org's folder.
+public struct OrgUser: Sendable, Equatable {
+  /// The user name, or the client id where an app signs in by itself.
+  public let name: String
+  /// The name of its folder.
+  public let folder: String
+}

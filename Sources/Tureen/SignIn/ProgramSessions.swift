@@ -1,0 +1,155 @@
+import JSON
+import RestClient
+import Salesforce
+import Synchronization
+
+/// What a host asks the program around it for, where that signs in: `"signIn": "program"`.
+public struct SessionNeed: Sendable, Equatable {
+  public enum Reason: String, Sendable {
+    /// No session has been given yet, or it was given up.
+    case noSession
+    /// The org has refused the access token of the last one.
+    case refused
+  }
+
+  /// As the settings name it.
+  public let org: String
+  public let user: String
+  public let reason: Reason
+
+  /// The detail of the event `sessionNeeded`.
+  var json: JSONValue { ["org": .string(org), "user": .string(user), "reason": .string(reason.rawValue)] }
+}
+
+/// What the program answers.
+enum GivenSession: Sendable, Equatable {
+  case session(Session)
+  /// A word and a sentence.
+  case refusal(error: String, message: String)
+
+  /// Reads `{"accessToken", "instanceUrl", "identityUrl"?}` or `{"error", "message"}`.
+  /// - Throws: ``HostError`` `.invalidConfiguration`, never with the token.
+  init(_ json: JSONValue) throws {
+    func problem(_ what: String) -> HostError { HostError(.invalidConfiguration, "the session that was given: \(what)") }
+    guard let object = json.objectValue else { throw problem("must be an object, not \(json.kindName)") }
+    let known = object["error"] == nil ? ["accessToken", "instanceUrl", "identityUrl"] : ["error", "message"]
+    if let unknown = KnownKeys(known).unknown(in: object) { throw problem("'\(unknown.key)' \(unknown.complaint)") }
+    for key in known where key != "identityUrl" || object[key] != nil {
+      guard let text = object[key]?.stringValue, !text.isEmpty else {
+        throw problem("'\(key)' must be a string that is not empty")
+      }
+    }
+    func text(_ key: String) -> String { object[key]?.stringValue ?? "" }
+    guard object["error"] == nil else {
+      self = .refusal(error: text("error"), message: text("message"))
+      return
+    }
+    guard text("accessToken").utf8.allSatisfy({ $0 > 32 && $0 < 127 }) else {
+      throw problem("'accessToken' holds bytes that cannot be sent")
+    }
+    if let wrong = LoginAddress.problem(text("instanceUrl")) { throw problem("'instanceUrl': \(wrong)") }
+    self = .session(
+      Session(
+        givenToken: text("accessToken"), instanceURL: text("instanceUrl"), identityURL: object["identityUrl"]?.stringValue))
+  }
+}
+
+/// Asks the program around a host for sessions, and waits for what it gives. Any thread may give.
+final class ProgramSessions: Sendable {
+  /// Asks; the answer comes through ``give(_:)``.
+  typealias Tell = @Sendable (SessionNeed) -> Void
+
+  private struct State {
+    var waiting: [UInt64: CheckedContinuation<Result<GivenSession, any Error>, Never>] = [:]
+    var last: UInt64 = 0
+  }
+
+  private let tell: Tell
+  private let environment: RetryEnvironment
+  private let state = Mutex(State())
+
+  init(environment: RetryEnvironment = .live, tell: @escaping Tell) {
+    self.environment = environment
+    self.tell = tell
+  }
+
+  /// - Parameter ask: Gets the session in place of the event and ``give(_:)``.
+  func credentials(
+    org: String, user: String, ask: (@Sendable (SessionNeed) async throws -> Session)? = nil
+  ) -> Credentials {
+    .external(
+      ExternalToken(name: "the program around this host") { refused in
+        let need = SessionNeed(org: org, user: user, reason: refused == nil ? .noSession : .refused)
+        return try await self.session(need, ask)
+      })
+  }
+
+  /// - Returns: False when nothing waits for a session.
+  func give(_ given: GivenSession) -> Bool {
+    let waiting = state.withLock { state in
+      defer { state.waiting = [:] }
+      return state.waiting.values
+    }
+    for each in waiting { each.resume(returning: .success(given)) }
+    return !waiting.isEmpty
+  }
+
+  /// Ends what waits: the host closes.
+  func close() {
+    let waiting = state.withLock { state in
+      defer { state.waiting = [:] }
+      return state.waiting.values
+    }
+    for each in waiting { each.resume(returning: .failure(CancellationError())) }
+  }
+
+  // MARK: Waiting
+
+  private func session(_ need: SessionNeed, _ ask: (@Sendable (SessionNeed) async throws -> Session)?) async throws -> Session {
+    let given = try await withThrowingTaskGroup(of: GivenSession.self) { group in
+      group.addTask {
+        if let ask { return .session(try await ask(need)) }
+        return try await self.answer(to: need)
+      }
+      group.addTask { [environment] in
+        try await environment.sleep(Tuning.programSessionS)
+        throw Self.refusal("it gave no session within \(Int(Tuning.programSessionS)) s of sessionNeeded", .needsPerson)
+      }
+      defer { group.cancelAll() }
+      guard let first = try await group.next() else { throw CancellationError() }
+      return first
+    }
+    switch given {
+    case .session(let session): return session
+    case .refusal(let error, let message):
+      throw Self.refusal("\(error): \(message)", SignInReason(rawValue: error) ?? .refused)
+    }
+  }
+
+  private func answer(to need: SessionNeed) async throws -> GivenSession {
+    let id = state.withLock { state in
+      state.last += 1
+      return state.last
+    }
+    let result = await withTaskCancellationHandler {
+      await withCheckedContinuation { continuation in
+        state.withLock { $0.waiting[id] = continuation }
+        // A cancellation before this line has found nothing to end.
+        if Task.isCancelled { abandon(id) } else { tell(need) }
+      }
+    } onCancel: {
+      abandon(id)
+    }
+    return try result.get()
+  }
+
+  private func abandon(_ id: UInt64) {
+    state.withLock { $0.waiting.removeValue(forKey: id) }?.resume(returning: .failure(CancellationError()))
+  }
+
+  private static func refusal(_ what: String, _ reason: SignInReason) -> RestError {
+    var error = RestError(code: .notAuthenticated, message: "the program around this host: \(what)", outcome: .notSent)
+    error.reason = reason.rawValue
+    return error
+  }
+}

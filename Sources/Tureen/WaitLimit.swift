@@ -1,0 +1,37 @@
+import RestClient
+import Synchronization
+
+/// The end of a wait, which time brings or a word before it. Any thread.
+final class WaitLimit: Sendable {
+  private struct State {
+    var isOver = false
+    var sleep: Task<Void, Never>?
+  }
+
+  private let state = Mutex(State())
+
+  /// Returns when the time is over, or ``end()`` was called. One wait at a time.
+  func wait(seconds: Double, _ clock: RetryEnvironment) async {
+    let sleep = Task { _ = try? await clock.sleep(seconds) }
+    let isLate = state.withLock { state in
+      state.sleep = sleep
+      return state.isOver
+    }
+    if isLate { sleep.cancel() }
+    await sleep.value
+  }
+
+  /// Safe twice.
+  func end() {
+    let sleep = state.withLock { state in
+      state.isOver = true
+      return state.sleep
+    }
+    sleep?.cancel()
+  }
+}
+
+extension RetryEnvironment {
+  /// Milliseconds since 1970.
+  var milliseconds: @Sendable () -> Int64 { { [now] in Int64(now() * 1000) } }
+}

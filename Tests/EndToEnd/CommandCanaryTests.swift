@@ -1,0 +1,91 @@
+import Foundation
+import Glibc
+import JSON
+import Testing
+
+/// Canaries in the secrets of `tureen login`, `orgs`, `whoami` and `logout`, against servers that repeat all that they get.
+@Suite(.timeLimit(.minutes(30))) struct CommandCanaryTests {
+  /// Only the session has secrets: what `login` writes beside it says where they are.
+  private static let keepers = ["session.json"]
+
+  /// Keeps sessions in a file of its own, in place of a keyring.
+  private static let keeper = """
+    #!/bin/sh
+    umask 077
+    request=$(cat)
+    case $1 in
+      get) if [ -f kept/session.json ]; then cat kept/session.json; fi ;;
+      store) mkdir -p kept && printf '%s' "$request" | jq -c .session >kept/session.json ;;
+      erase) rm -f kept/session.json ;;
+    esac
+    """
+
+  private struct Flow {
+    var options: [String]
+    var environment: [String: String] = [:]
+    var files: [String: String] = [:]
+    var input: String?
+  }
+
+  private static func flow(_ name: String, _ bed: Bed) throws -> Flow {
+    let c = bed.canary, app = ["--url", bed.server.url, "--client-id", "app"]
+    switch name {
+    case "jwt":
+      return Flow(options: app + ["--user", "ann@acme.com", "--key-file", "key.pem"], files: ["key.pem": try bed.key()])
+    case "jwtCommand":
+      return Flow(
+        options: app + ["--user", "ann@acme.com", "--key-command", "cat key.pem"], files: ["key.pem": try bed.key()])
+    case "clientCredentials":
+      return Flow(options: app + ["--secret-file", "secret"], files: ["secret": c("secret") + "\n"])
+    case "password":
+      return Flow(
+        options: app + ["--user", "ann@acme.com", "--secret-variable", "S", "--password-variable", "P"],
+        environment: ["S": c("secret"), "P": c("password")])
+    case "token":
+      return Flow(options: ["--instance", bed.server.url, "--token-variable", "T"], environment: ["T": c("token")])
+    case "tokenInput":
+      return Flow(options: ["--flow", "token", "--instance", bed.server.url], files: ["token": c("token")], input: "token")
+    default:
+      // https is meant, so it ends at a server that speaks none.
+      let url = "force://app:\(c("secret")):\(c("refresh"))@\(bed.server.url.dropFirst("http://".count))"
+      return Flow(options: ["--sfdx-url-file", "url"], files: ["url": url])
+    }
+  }
+
+  @Test(arguments: ["jwt", "jwtCommand", "clientCredentials", "password", "token", "tokenInput", "sfdxUrl"], [false, true])
+  func canaries_ofEachCommand_comeOutNowhere(name: String, keepsElsewhere: Bool) async throws {
+    for mood in CanaryTests.Mood.allCases where name != "sfdxUrl" || mood == .good {
+      let bed = try Bed(mood), flow = try Self.flow(name, bed)
+      for (file, text) in flow.files { try bed.place.write(text, to: file, mode: 0o600) }
+      var environment = flow.environment
+      environment["TUREEN_LOG"] = "trace"
+      environment["TUREEN_LOG_REQUESTS"] = "debug"
+      environment["TUREEN_LOG_REQUESTS_FILE"] = bed.place.path + "/requests.log"
+      if keepsElsewhere {
+        try bed.place.write(Self.keeper, to: "keeper", mode: 0o700)
+        environment["TUREEN_SESSION_COMMAND"] = bed.place.path + "/keeper"
+      }
+      for words in [
+        ["login", "--org", "prod"] + flow.options, ["orgs"], ["orgs", "--check", "--json"], ["whoami", "--org", "prod"],
+        ["whoami", "--json"], ["logout", "--json"], ["login", "--json", "--org", "prod"] + flow.options, ["logout", "--all"],
+      ] {
+        let ended = try await Child(
+          Built.tureen, words + ["--home", bed.place.home], environment: environment, in: bed.place.path,
+          input: words[0] == "login" ? flow.input.map { bed.place.path + "/" + $0 } : nil
+        ).ended()
+        bed.check(ended.output, "\(name) \(mood) \(words[0]): stdout")
+        bed.check(ended.errors, "\(name) \(mood) \(words[0]): stderr")
+        if mood == .good, name != "sfdxUrl" { #expect(ended.status == 0, "\(name) \(words): \(ended)") }
+        if name == "password", words[0] == "login", mood == .good {
+          #expect(ended.errors.components(separatedBy: "2027-02-20").count == 2, "the end of the flow is named once: \(ended)")
+        }
+      }
+      bed.checkFiles("\(name) \(mood)", given: Array(flow.files.keys), keepers: Self.keepers)
+      #expect(!keepsElsewhere || !hasSession(in: bed.place.home), "\(name) \(mood): the session is with the program alone")
+    }
+  }
+
+  private func hasSession(in home: String) -> Bool {
+    FileManager.default.enumerator(atPath: home)?.contains { ($0 as? String)?.hasSuffix("session.json") ?? false } ?? false
+  }
+}

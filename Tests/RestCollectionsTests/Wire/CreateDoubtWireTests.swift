@@ -1,0 +1,189 @@
+import JSON
+import TestSupport
+import Testing
+
+@testable import MobileSync
+@testable import RestCollections
+
+/// Creates in doubt, and what the server says when it is asked about them: only its own word decides.
+struct CreateDoubtWireTests {
+  private static let lookup: JSONObject = [
+    "create": [
+      "url": "/items", "fields": ["name"], "lookup": ["url": "/search", "params": ["q": "{name}"], "itemsPath": "items"],
+    ]
+  ]
+
+  /// The server makes the first record and cuts the connection; a search finds what `search` says.
+  private static func lose(_ bench: CollectionBench, _ search: @escaping @Sendable (CollectionServer.State) -> ScriptedAnswer) {
+    bench.server.with { state in
+      state.takesWrites = true
+      state.onRecord = { request, state in
+        if request.path == "/search" { return search(state) }
+        guard ["POST", "PUT"].contains(request.method), state.writes == 0 else { return nil }
+        _ = CollectionServer.write(request, &state)
+        return .closed
+      }
+    }
+  }
+
+  private static func found(_ rows: [JSONObject]) -> ScriptedAnswer {
+    .json(JSONValue.object(["items": .array(rows.map { .object($0) })]).text)
+  }
+
+  /// A page of a portal, text, another list, records without ids: none of them says that the record is missing.
+  @Test(arguments: [
+    ScriptedAnswer.text("<html>Sign in</html>", type: "text/html"), .text("busy"), .json("{"), .json(#"{"hits":[]}"#),
+    .json(#"{"items":7}"#), .json(#"{"items":[{"name":"new"}]}"#), .json("17"),
+  ])
+  func lookup_answerThatIsNoList_makesNothingTwice(answer: ScriptedAnswer) async throws {
+    try await CollectionBench.with { bench async throws in
+      Self.lose(bench) { _ in answer }
+      try bench.make("local_1", ["name": "new"])
+      #expect(try await bench.up(Self.lookup).status == .failed)
+      bench.clock.advance(3600)
+      let state = try await bench.upAgain()
+      #expect(bench.server.ids == ["1000"], "\(state.status) \(state.error)")
+      #expect(state.status == .failed && state.error.contains("lookup"), "\(state.error)")
+      #expect(try bench.record("local_1")?["__locally_created__"] == true)
+      // Once it answers as it should, the record is found.
+      bench.server.with { state in
+        state.onRecord = { request, state in request.path == "/search" ? Self.found(state.rows) : nil }
+      }
+      #expect(try await bench.upAgain().status == .done)
+      #expect(try bench.ids() == ["1000"] && bench.server.ids == ["1000"])
+    }
+  }
+
+  /// No items, no page, and nothing at all: the record is not there.
+  @Test(arguments: [
+    ScriptedAnswer.json(#"{"items":[]}"#), .json(#"{"items":null}"#), .json("{}", status: 404), .status(204), .status(404),
+  ])
+  func lookup_emptyList_sendsTheCreateAgain(answer: ScriptedAnswer) async throws {
+    try await CollectionBench.with { bench async throws in
+      bench.server.with { state in
+        state.takesWrites = true
+        state.onRecord = { request, state in
+          if request.path == "/search" { return answer }
+          guard request.method == "POST", state.writes == 0 else { return nil }
+          state.writes += 1
+          return .closed
+        }
+      }
+      try bench.make("local_1", ["name": "new"])
+      #expect(try await bench.up(Self.lookup).status == .failed)
+      bench.clock.advance(3600)
+      let state = try await bench.upAgain()
+      #expect(state.status == .done && bench.server.ids == ["1000"], "\(state.error) \(state.counts)")
+      #expect(try bench.record("1000")?["__local__"] == false)
+    }
+  }
+
+  /// The field that the record is found by is sent also where the target does not list it.
+  @Test(arguments: [false, true]) func uniqueField_notListed_isSentAllTheSame(isMapped: Bool) async throws {
+    try await CollectionBench.with { bench async throws in
+      bench.server.with { state in
+        state.takesWrites = true
+        state.onRecord = { request, state in
+          if request.path == "/search" {
+            let wanted = URLQuery.value(of: "ref", in: request.target)
+            return .json(JSONValue.array(state.rows.filter { $0["ref"]?.stringValue == wanted }.map { .object($0) }).text)
+          }
+          guard request.method == "POST", state.writes == 0 else { return nil }
+          _ = CollectionServer.write(request, &state)
+          return .closed
+        }
+      }
+      try bench.make("local_1", ["name": "new"])
+      let create: JSONObject = [
+        "url": "/items", "fields": isMapped ? ["name": "name", "ref": "ref"] : ["name"], "uniqueField": "ref",
+        "lookup": ["url": "/search", "params": ["ref": "{ref}"]],
+      ]
+      #expect(try await bench.up(["create": .object(create)]).status == .failed)
+      bench.clock.advance(3600)
+      let state = try await bench.upAgain()
+      #expect(state.status == .done && bench.server.ids == ["1000"], "\(state.error)")
+      #expect(bench.server.row("1000")?["ref"]?.stringValue?.count == 36)
+      try await bench.down(CollectionBench.upTarget(["create": .object(create)]))
+      #expect(try bench.record("1000")?["ref"] == bench.server.row("1000")?["ref"])
+    }
+  }
+
+  /// The record was made, nobody heard of it, and the user has deleted the row: it goes there as well.
+  @Test(arguments: ["uuid", "lookup"]) func createdAndDeletedHere_inDoubt_goesThereToo(once: String) async throws {
+    try await CollectionBench.with(rows: 1) { bench async throws in
+      Self.lose(bench) { Self.found($0.rows.filter { $0["name"] == "new" }) }
+      try bench.make("local_1", ["name": "new"])
+      let own: JSONObject = ["create": ["method": "PUT", "url": "/items/{id}", "fields": ["name"], "newId": "uuid"]]
+      let up = once == "uuid" ? own : Self.lookup
+      #expect(try await bench.up(up).status == .failed)
+      #expect(bench.server.ids.count == 2)
+      let row = try #require(try bench.entries().first { $0["name"] == "new" })
+      try bench.store.upsert(
+        JSONValue.array([.object(row.replacing(with: ["__local__": true, "__locally_deleted__": true]))]).text,
+        into: CollectionBench.soup)
+      bench.clock.advance(3600)
+      let state = try await bench.upAgain()
+      #expect(state.status == .done, "\(state.error)")
+      #expect(bench.server.ids == ["1"], "\(bench.server.recordRequests)")
+      #expect(try bench.entries().isEmpty)
+    }
+  }
+
+  /// A create that was refused has spent what identified it: the next one, of an edited row, gets another.
+  @Test(arguments: ["key", "prepare"]) func refusedCreate_edited_isIdentifiedAnew(once: String) async throws {
+    try await CollectionBench.with { bench async throws in
+      bench.server.with { state in
+        state.onRecord = { request, state in
+          if request.path == "/tokens" {
+            state.nextId += 1
+            return .json(#"{"link":"/once/\#(state.nextId)"}"#, status: 201)
+          }
+          guard request.method == "POST" else { return nil }
+          if request.text.contains(#""name":"""#) { return .json(#"{"message":"name is empty"}"#, status: 422) }
+          return state.create(["name": "better"], id: 77)
+        }
+      }
+      try bench.make("local_1", ["name": ""])
+      var create: JSONObject = ["url": "/items", "fields": ["name"]]
+      if once == "key" {
+        create["idempotencyHeader"] = "Idempotency-Key"
+      } else {
+        create["prepare"] = ["url": "/tokens", "urlPath": "link"]
+      }
+      #expect(try await bench.up(["create": .object(create)]).counts.failed == 1)
+      let row = try #require(try bench.record("local_1"))
+      try bench.store.upsert(
+        JSONValue.array([.object(row.replacing(with: ["name": "better"]))]).text, into: CollectionBench.soup)
+      #expect(try await bench.upAgain().counts.succeeded == 1)
+      let sent = bench.server.requests.filter { $0.method == "POST" && $0.path != "/tokens" }
+      let marks = sent.map { once == "key" ? $0.header("Idempotency-Key") ?? "" : $0.path }
+      #expect(marks.count == 2 && Set(marks).count == 2, "\(marks)")
+    }
+  }
+
+  /// Sent in other words than the row has it: what the server kept of it is compared, not all that stands around it there.
+  @Test func ownId_nestedFields_areComparedAsTheyWereSent() async throws {
+    try await CollectionBench.with { bench async throws in
+      bench.server.with { state in
+        state.takesWrites = true
+        state.onRecord = { request, state in
+          guard request.method == "PUT", state.writes == 0 else {
+            return request.method == "PUT" ? .json(#"{"message":"exists"}"#, status: 412) : nil
+          }
+          _ = state.create(["name": "new", "owner": ["id": 7, "login": "ada"]], id: "new")
+          return .closed
+        }
+      }
+      try bench.make("local_1", ["name": "new", "owner": ["id": 7]])
+      let create: JSONObject = [
+        "method": "PUT", "url": "/items/{id}", "fields": ["name": "name", "owner_id": "owner.id"], "newId": "name",
+        "headers": ["If-None-Match": "*"],
+      ]
+      #expect(try await bench.up(["create": .object(create)]).status == .failed)
+      bench.clock.advance(3600)
+      let state = try await bench.upAgain()
+      #expect(state.status == .done && state.counts.inDoubt == 0, "\(state.error) \(state.counts)")
+      #expect(try bench.record("new")?["__local__"] == false && bench.server.ids == ["new"])
+    }
+  }
+}

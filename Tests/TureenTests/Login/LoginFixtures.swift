@@ -1,0 +1,237 @@
+import JSON
+import RestClient
+import Salesforce
+import Support
+import Synchronization
+import TestSupport
+
+@testable import Tureen
+
+/// Time that passes when the test says so.
+final class ManualTime: Sendable {
+  private struct State {
+    var now = 0.0
+    var sleeping: [Int: (until: Double, continuation: CheckedContinuation<Void, any Error>)] = [:]
+    var nextId = 0
+    var waiting: [(count: Int, continuation: CheckedContinuation<Void, Never>)] = []
+  }
+
+  private let state = Mutex(State())
+
+  var environment: RetryEnvironment {
+    RetryEnvironment(
+      sleep: { try await self.sleep($0) }, random: { 0 }, now: { self.state.withLock { 1_772_442_000 + $0.now } })
+  }
+
+  private func sleep(_ seconds: Double) async throws {
+    let id = state.withLock { state in
+      state.nextId += 1
+      return state.nextId
+    }
+    try await withTaskCancellationHandler {
+      try await withCheckedThrowingContinuation { continuation in
+        let ready = state.withLock { state in
+          state.sleeping[id] = (state.now + seconds, continuation)
+          return Self.takeReady(&state)
+        }
+        for waiter in ready { waiter.resume() }
+        if Task.isCancelled { self.cancel(id) }
+      }
+    } onCancel: {
+      self.cancel(id)
+    }
+  }
+
+  private static func takeReady(_ state: inout State) -> [CheckedContinuation<Void, Never>] {
+    let count = state.sleeping.count
+    let ready = state.waiting.filter { $0.count <= count }.map(\.continuation)
+    state.waiting.removeAll { $0.count <= count }
+    return ready
+  }
+
+  private func cancel(_ id: Int) {
+    state.withLock { $0.sleeping.removeValue(forKey: id) }?.continuation.resume(throwing: CancellationError())
+  }
+
+  /// Waits until so many are asleep, then lets time pass.
+  func pass(_ seconds: Double, sleepers: Int = 1) async {
+    await withCheckedContinuation { continuation in
+      let ready = state.withLock { state in
+        state.waiting.append((sleepers, continuation))
+        return Self.takeReady(&state)
+      }
+      for waiter in ready { waiter.resume() }
+    }
+    let woken = state.withLock { state in
+      state.now += seconds
+      let due = state.sleeping.filter { $0.value.until <= state.now }
+      for id in due.keys { state.sleeping[id] = nil }
+      return due.values.map(\.continuation)
+    }
+    for sleeper in woken { sleeper.resume() }
+  }
+}
+
+/// News of a sign-in as they come.
+final class RecordedNews: Sendable {
+  private struct State {
+    var all: [LoginNews] = []
+    var waiting: [(matches: @Sendable (LoginNews) -> Bool, continuation: CheckedContinuation<LoginNews, Never>)] = []
+  }
+
+  private let state = Mutex(State())
+
+  var all: [LoginNews] { state.withLock { $0.all } }
+
+  func take(_ news: LoginNews) {
+    let ready = state.withLock { state in
+      state.all.append(news)
+      let ready = state.waiting.filter { $0.matches(news) }.map(\.continuation)
+      state.waiting.removeAll { $0.matches(news) }
+      return ready
+    }
+    for waiter in ready { waiter.resume(returning: news) }
+  }
+
+  /// Waits for news of a kind, which may have come.
+  @discardableResult
+  func first(where matches: @escaping @Sendable (LoginNews) -> Bool) async -> LoginNews {
+    await withCheckedContinuation { continuation in
+      let known = state.withLock { state in
+        let known = state.all.first(where: matches)
+        if known == nil { state.waiting.append((matches, continuation)) }
+        return known
+      }
+      if let known { continuation.resume(returning: known) }
+    }
+  }
+
+  /// The address that a browser is to open.
+  func address() async -> String {
+    let news = await first { if case .authorize = $0 { true } else { false } }
+    if case .authorize(let url, _, _) = news { return url }
+    return ""
+  }
+}
+
+/// An org that answers a sign-in, by script.
+struct ScriptedOrg {
+  static let userId = "005000000000001AAA", orgId = "00D000000000001EAA"
+
+  let server: ScriptedServer
+
+  /// - Parameters:
+  ///   - username: Who the org says signed in; nil keeps it to itself.
+  ///   - token: What the token resource answers; nil is a new session with a refresh token.
+  init(
+    username: String? = "ann@acme.com", refreshToken: String? = "refresh-1", isSandbox: Bool = false,
+    token: ScriptedAnswer? = nil, onRevoke: @escaping @Sendable (String) -> Void = { _ in }
+  ) throws {
+    let holder = Holder()
+    server = try ScriptedServer { request in
+      let url = holder.url.withLock { $0 }
+      switch request.path {
+      case "/services/oauth2/token":
+        if let token { return token }
+        let refresh = refreshToken.map { #","refresh_token":"\#($0)""# } ?? ""
+        return .json(
+          #"{"access_token":"token-1","instance_url":"\#(url)","id":"\#(url)/id/\#(Self.orgId)/\#(Self.userId)"\#(refresh),"#
+            + #""scope":"api refresh_token","token_type":"Bearer","issued_at":"1700000000000"}"#)
+      case "/services/oauth2/revoke":
+        onRevoke(request.text)
+        return .status(200)
+      case "/id/\(Self.orgId)/\(Self.userId)":
+        guard let username else { return .status(403) }
+        return .json(
+          #"{"user_id":"\#(Self.userId)","organization_id":"\#(Self.orgId)","username":"\#(username)","#
+            + #""display_name":"Ann Acme","email":"ann@example.com"}"#)
+      case "/services/data/v66.0/query": return .json(#"{"records":[{"IsSandbox":\#(isSandbox)}]}"#)
+      default: return .restError(404, "NOT_FOUND", "there is nothing at \(request.path)")
+      }
+    }
+    holder.url.withLock { [server] in $0 = server.url }
+  }
+
+  private final class Holder: Sendable {
+    let url = Mutex("")
+  }
+
+  /// Requests to a resource.
+  func requests(_ path: String) -> [RecordedRequest] { server.requests.filter { $0.path == path } }
+  var exchanges: [RecordedRequest] { requests("/services/oauth2/token") }
+  var revoked: [String] { requests("/services/oauth2/revoke").map(\.text) }
+}
+
+/// A sign-in under test, with a home of its own.
+final class LoginTrial: Sendable {
+  let folder: TemporaryFolder
+  let port = TestBrowser.freePort()
+  let time = ManualTime()
+  let news = RecordedNews()
+  private let opened = Mutex<[String]>([])
+  private let lines = AsyncStream<String>.makeStream()
+
+  /// - Parameter folder: Of another sign-in whose home it shares.
+  init(in folder: TemporaryFolder? = nil) throws { self.folder = try folder ?? TemporaryFolder() }
+
+  var home: String { folder.path + "/home" }
+  var browser: TestBrowser { TestBrowser(port: port) }
+  /// What was given to the person's browser.
+  var openedAddresses: [String] { opened.withLock { $0 } }
+
+  /// The person pastes something.
+  func paste(_ line: String) { lines.continuation.yield(line) }
+
+  /// - Parameter change: What the command line says beside the org's address and the app.
+  func login(
+    at url: String, policy: RetryPolicy = .never, _ change: (inout LoginSettings) -> Void = { _ in }
+  ) throws -> Login {
+    var settings = LoginSettings()
+    (settings.home, settings.org, settings.loginURL, settings.clientId) = (home, "prod", url, "app")
+    settings.redirectURI = "http://localhost:\(port)/OauthRedirect"
+    change(&settings)
+    var world = Login.Surroundings()
+    world.retry = time.environment
+    world.policy = policy
+    world.openBrowser = { url in
+      self.opened.withLock { $0.append(url) }
+      return true
+    }
+    var around = LoginPlan.Surroundings()
+    around.variable = { _ in nil }
+    return Login(try LoginPlan(settings, around), settings, home: home, world)
+  }
+
+  func run(_ login: Login) -> Task<LoginAccount, any Error> {
+    Task { try await login.run(lines: lines.stream) { self.news.take($0) } }
+  }
+
+  /// The way back from the org, once the address has been given.
+  /// - Parameter parameters: In front of the state.
+  func answer(_ parameters: String = "code=the-code") async -> String {
+    "/OauthRedirect?\(parameters)&state=\(await state())"
+  }
+
+  func state() async -> String {
+    let parameter = await news.address().split(separator: "&").first { $0.hasPrefix("state=") }
+    return parameter.map { String($0.dropFirst("state=".count)) } ?? ""
+  }
+
+  /// A file under the home; nil when there is none.
+  func file(_ path: String) -> JSONValue? { FileSystem.read("\(home)/\(path)").flatMap { try? JSONValue(parsing: $0) } }
+
+  /// Whether anything of an org is kept.
+  var keepsNothing: Bool { !FileSystem.exists("\(home)/orgs/prod") && !FileSystem.exists("\(home)/orgs.json") }
+}
+
+/// The error of a sign-in that must fail.
+func failure(of login: Task<LoginAccount, any Error>) async throws -> any Error {
+  switch await login.result {
+  case .success(let account): throw UnexpectedLogin(account: account)
+  case .failure(let error): error
+  }
+}
+
+struct UnexpectedLogin: Error {
+  let account: LoginAccount
+}
