@@ -123,6 +123,7 @@ import Testing
       (LocalFlags(isUpdated: true), 4, .deleted, false), (LocalFlags(isDeleted: true), 4, .deleted, true),
       (LocalFlags(isDeleted: true), 4, .modified(5), false), (LocalFlags(isUpdated: true), 4, .unknown, false),
       (LocalFlags(isUpdated: true), nil, .modified(5), true), (LocalFlags(isUpdated: true), nil, .unknown, true),
+      (LocalFlags(isUpdated: true), nil, .deleted, false), (LocalFlags(isDeleted: true), nil, .deleted, true),
       (LocalFlags(isCreated: true), 4, .modified(5), true),
     ] as [(LocalFlags, Int64?, RemoteRecord, Bool)])
   func mayUpload_table(flags: LocalFlags, stamp: Int64?, remote: RemoteRecord, expected: Bool) {

@@ -48,11 +48,12 @@ package enum LeaveIfChanged {
   package static func mayUpload(_ flags: LocalFlags, localStamp: Int64?, remote: RemoteRecord) -> Bool {
     if flags.isCreated || remote == .unchanged { return true }
     guard remote != .changed else { return false }
+    // A record that is gone is gone, whatever date the entry has.
+    guard remote != .deleted else { return flags.isDeleted }
     guard let localStamp else { return true }
     return switch remote {
     case .modified(let stamp): localStamp >= stamp
-    case .deleted: flags.isDeleted
-    case .unknown, .changed: false
+    case .unknown, .changed, .deleted: false
     case .unchanged: true
     }
   }

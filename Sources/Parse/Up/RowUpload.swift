@@ -46,8 +46,9 @@ struct RowUpload: Sendable {
     guard upload.action != .delete else { return UploadResult(isSuccess: true) }
     let id = upload.action == .create ? adopted ?? answer["objectId"]?.stringValue : nil
     var merged = written.merged(into: resolved, sent: body)
-    if let field = key?["field"]?.stringValue, let value = key?["value"], upload.action == .create, adopted == nil {
-      merged[field] = value
+    if let field = key?["field"]?.stringValue, let value = key?["value"], upload.action == .create {
+      // An object that was there before has a key of its own, or none.
+      if adopted == nil { merged[field] = value } else if merged[field] == value { merged[field] = nil }
     }
     if let id { merged["objectId"] = .string(id) }
     var result = UploadResult(isSuccess: true, id: id)

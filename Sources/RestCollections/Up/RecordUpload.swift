@@ -69,9 +69,8 @@ struct RecordUpload: Sendable {
       let body = try await BodyWriter(exchange: exchange, operation: operation, row: row).body(tag: conditions.tag)
       guard body.saysSomething else { return UploadResult(isSuccess: true) }
       let request = try request(operation, body, url: try exchange.url(operation.url, operation.params, row))
-      let expected: Set<Int> = name == "delete" ? [404, 410] : []
       switch try await exchange.send(
-        request, operation.headers, row, conditions: conditions.headers, expecting: expected)
+        request, operation.headers, row, conditions: conditions.headers, expecting: [404, 410])
       {
       case .answered(let response): return try await succeeded(response, operation, body, name)
       case .refused(let error):

@@ -22,6 +22,9 @@ final class RecipeBench: Sendable {
   private let script: Script
   private let skipped = Mutex(0)
 
+  /// Stands in an answer for the last part of the path that was asked for.
+  static let requestedId = "{requested id}"
+
   /// Answers by `METHOD /path?query`, by `METHOD /path`, or `METHOD`.
   private final class Script: Sendable { let answers = Mutex<[String: ScriptedAnswer]>([:]) }
 
@@ -39,10 +42,13 @@ final class RecipeBench: Sendable {
     let script = Script()
     self.script = script
     server = try ScriptedServer { request in
-      script.answers.withLock { answers in
+      var answer = script.answers.withLock { answers in
         answers["\(request.method) \(request.target)"] ?? answers["\(request.method) \(request.path)"] ?? answers[request.method]
           ?? .json(#"{"message":"not scripted"}"#, status: 418)
       }
+      let id = request.path.split(separator: "/").last ?? ""
+      answer.body = Array(String(decoding: answer.body, as: UTF8.self).replacing(Self.requestedId, with: id).utf8)
+      return answer
     }
     let file = try Self.file(name), url = server.url
     target = try #require(file["target"]?.objectValue)

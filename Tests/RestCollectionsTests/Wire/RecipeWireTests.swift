@@ -114,6 +114,7 @@ struct RecipeWireTests {
       #expect(try await bench.up().counts.conflicting == 1)
       #expect(try bench.conflicts().first?.fields == ["title"])
       try bench.delete("1005")
+      bench.answer(["GET \(one)": .json(Self.issue(5, "ours", ["bug", "ui"], day: 6).text)])
       #expect(try await bench.up().counts.failed == 1)
       #expect(try bench.error("1005")["code"] == "READ_ONLY")
       #expect(!bench.sent().contains { $0.hasPrefix("DELETE") })
@@ -297,7 +298,10 @@ struct RecipeWireTests {
       #expect(
         try bench.error("3")["fields"] == ["title": "This field may not be blank.", "pages": "A valid integer is required."])
 
-      // Deleted there: not in the list, and not to be read.
+      // Deleted there: not in the list any more, and not to be read.
+      let books = [Self.book(1, "ours", day: 2), Self.book(3, "c", day: 1), Self.book(4, "new", day: 2)]
+      bench.answer(["GET /api/books/?ordering=id": Self.books(books, count: 3, next: nil)])
+      #expect(try await bench.down().status == .done)
       bench.answer([
         "GET /api/books/?ordering=id": Self.books([Self.book(1, "ours", day: 2)], count: 1, next: nil),
         "GET /api/books/4/": .json(#"{"detail":"No Book matches the given query."}"#, status: 404),
