@@ -114,8 +114,9 @@ public final class SalesforceClient: RestClient {
       code: .sessionExpired, message: "\(session.instanceURL) refused \(Self.mostSessions) sessions, one after the other")
   }
 
-  /// Sessions that a request is sent with at most.
-  private static let mostSessions = 4
+  /// Sessions that a request is sent with at most. All but the last were got by other processes, which may use them up before a
+  /// slow one comes to send; one that was got for this request ends it at once when it is refused.
+  private static let mostSessions = 16
 
   /// The session to send a refused request with once more; nil when that does not help.
   private func replacement(of session: Session, after refused: RestError) async throws(RestError) -> SessionProvider.Renewed? {
