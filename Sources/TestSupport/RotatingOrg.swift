@@ -15,6 +15,8 @@ public final class RotatingOrg: Sendable {
   private struct State {
     var access = "access-0", refresh: String? = "refresh-0"
     var used: Set<String> = []
+    /// What was refused and has not come again.
+    var refused: Set<String> = []
     var renewals = 0, reuses = 0, expiries = 0
     /// Refused requests that a renewal waits for.
     var awaited = 0
@@ -67,7 +69,8 @@ public final class RotatingOrg: Sendable {
   /// The access token is good no more.
   public func expire() { state.withLock { Self.expire(&$0) } }
 
-  /// From now on each access token is good for so many answers.
+  /// From now on each access token is good for so many answers, and until each request that was refused before has come again: a
+  /// session that ends sooner, used up by others, is one that was refused right after it was renewed.
   public func expire(after answers: Int) {
     state.withLock { state in
       (state.life, state.left) = (answers, answers)
@@ -117,10 +120,14 @@ public final class RotatingOrg: Sendable {
   private func answer(_ request: RecordedRequest, _ number: Int) -> ScriptedAnswer {
     let refusal: ScriptedAnswer? = state.withLock { state in
       if number < state.instances.count - 1 { return Self.left(state) }
-      guard request.header("Authorization") == "Bearer \(state.access)" else { return Self.expired }
+      guard request.header("Authorization") == "Bearer \(state.access)" else {
+        state.refused.insert(request.target)
+        return Self.expired
+      }
+      state.refused.remove(request.target)
       guard state.life != nil else { return nil }
       state.left -= 1
-      if state.left <= 0 { Self.expire(&state) }
+      if state.left <= 0, state.refused.isEmpty { Self.expire(&state) }
       return nil
     }
     return refusal ?? answerData(request, number)

@@ -55,26 +55,29 @@ import Testing
 
   @Test func twoProcesses_hundredExpiries_renewEachOnceAndLoseNothing() async throws {
     let place = try Place(), org = place.org
+    // The org tells the processes apart by what they ask for.
     let script = try place.place.write(
       """
       local tureen = require "tureen"
+      local path = "/services/data/v66.0/limits/" .. arg[1]
       tureen.async(function()
-        for i = 1, 200 do
-          assert(tureen.await(tureen.network.sendRequest, { path = "/services/data/v66.0/limits" }))
+        for i = 1, 500 do
+          assert(tureen.await(tureen.network.sendRequest, { path = path }))
         end
       end)
       assert(tureen.run())
       """, to: "requests.lua")
-    org.expire(after: 4)
+    org.expire(after: 3)
     let arguments = ["run", "--quiet", "--home", place.place.home, "--org", "rotating", script]
-    let children = try (0..<2).map { _ in try Child(Built.tureen, arguments, in: place.place.path) }
+    let children = try (0..<2).map { try Child(Built.tureen, arguments + ["\($0)"], in: place.place.path) }
     for child in children {
       let ended = await child.ended()
       #expect(ended.status == 0 && ended.errors == "", "\(ended)")
     }
-    #expect(org.expiries == 100)
+    let expiries = org.expiries
+    #expect(expiries >= 100, "\(expiries)")
     // The first sign-in, and one renewal for each expiry that a request came after.
-    #expect((100...101).contains(org.renewals) && org.asked == org.renewals, "\(org.renewals) \(org.asked)")
+    #expect((expiries...expiries + 1).contains(org.renewals) && org.asked == org.renewals, "\(org.renewals) \(org.asked)")
     #expect(org.reuses == 0 && !org.isRevoked)
   }
 
