@@ -95,9 +95,17 @@ struct BatchSender: Sendable {
   /// After a transaction that was refused: all was rolled back, and the guilty one is not named. That it was is looked at, since
   /// the answer is the same when the server fails behind the last write.
   private func sendAlone(_ writes: [Write], _ refusal: ServerRefusal) async -> [Outcome] {
-    await inTurn(writes.map { BatchRequest(items: [$0.item]) }, writes) { _, alone in
+    var isRolledBack = false
+    let outcomes = await inTurn(writes.map { BatchRequest(items: [$0.item]) }, writes) { _, alone in
       if let known = await look(alone[0], refusal) { return [known] }
+      if !alone[0].item.isRepeatable { isRolledBack = true }
       return [await send(alone[0].item)]
+    }
+    guard !isRolledBack else { return outcomes }
+    // No look told what became of the transaction, in which the creates that are not sent alone any more travelled, too.
+    return zip(outcomes, writes).map { outcome, write in
+      if case .notSent(let error) = outcome, !write.item.isRepeatable { return .lost(error, mayHaveHappened: true) }
+      return outcome
     }
   }
 

@@ -99,6 +99,22 @@ struct CreateWireTests {
     }
   }
 
+  /// The look at the first of them fails, and the others are not looked at any more in that run.
+  @Test func transaction_carriedOutAndNotToBeLookedAt_makesNothingTwice() async throws {
+    try await ParseBench.with { bench async throws in
+      for n in 0..<3 { try bench.make(["objectId": .string("local_\(n)"), "name": .string("n\(n)")]) }
+      try bench.server.faults.add(Fault("internalError", ["executed": true]))
+      let target = Self.keyed.replacing(with: ["transaction": true])
+      #expect(try await bench.up("Author", target).status == .failed)
+      bench.server.faults.clear()
+      #expect(try await bench.objects("Author").count == 3)
+      bench.clock.advance(by: 700)
+      #expect(try await bench.up("Author", target, name: "again").status == .done)
+      #expect(try await bench.objects("Author").count == 3)
+      #expect(try bench.entries().allSatisfy { $0["__local__"] == false })
+    }
+  }
+
   /// Row 14.
   @Test func deepSave_isbnFirst_aFailedOneLeavesTheBookWaiting() async throws {
     try await ParseBench.with(soups: ["isbns", "books"]) { bench async throws in
