@@ -234,6 +234,8 @@ final class Scenario {
 
   /// Without faults, as often as a person would try.
   private func settle() async throws {
+    // A refusal of the sign-in is kept: it is not asked again of itself.
+    for _ in 0..<Self.patience where (try? await world.client.signIn()) != nil { break }
     if isWritable {
       var up = try await world.manager.reSync(named: "up")
       for _ in 0..<Self.patience where up.status != .done || up.counts.inDoubt > 0 {
