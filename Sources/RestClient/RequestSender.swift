@@ -34,16 +34,18 @@ package struct RequestSender: Sendable {
   /// - Returns: 2xx, 300 and 304.
   package func send(_ request: RestRequest, url: String, token: String?) async throws(RestError) -> RestResponse {
     let headers = headers(of: request, token: token)
-    var attempt = 1
+    var attempt = 1, wasLost = false
     while true {
       do {
         return try await tryOnce(request, url: url, headers: headers, attempt: attempt)
       } catch {
+        let failed = error.following(lostTry: wasLost)
         let decision = policy.decide(
           afterAttempt: attempt, isRepeatable: request.isRepeatable, error: error, now: environment.now(),
           random: environment.random())
-        guard case .wait(let seconds) = decision else { throw error }
-        try await pause(seconds, because: error)
+        guard case .wait(let seconds) = decision else { throw failed }
+        wasLost = failed.mayHaveHappened
+        try await pause(seconds, because: failed)
         attempt += 1
       }
     }
@@ -82,7 +84,7 @@ package struct RequestSender: Sendable {
     do {
       try await environment.sleep(seconds)
     } catch {
-      throw .cancelled(outcome: failed.outcome)
+      throw .cancelled(outcome: failed.outcome).following(lostTry: failed.mayHaveHappened)
     }
   }
 

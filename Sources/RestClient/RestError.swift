@@ -57,13 +57,13 @@ public struct RestError: Error, Sendable {
 
   public let code: Code
   /// For an error status the server's first message, else a sentence of ours.
-  public let message: String
+  public internal(set) var message: String
   public let status: Int?
-  public let headers: [(name: String, value: String)]
+  public internal(set) var headers: [(name: String, value: String)]
   /// The server's body as it came, for people and scripts to read.
-  public let body: String?
+  public internal(set) var body: String?
   /// The elements of the REST error array (`{message, errorCode, fields}`), or the one object of an OAuth error.
-  public let errors: [JSONValue]
+  public internal(set) var errors: [JSONValue]
   public let outcome: Outcome
   /// Whether the server's own words say that the same call may succeed later; nil where only the status tells.
   package var passing: Passing?
@@ -73,6 +73,8 @@ public struct RestError: Error, Sendable {
   public var reason: String?
   /// Nothing was asked: this side keeps to a limit of its own.
   public var isLocal = false
+  /// The request was sent before, and the server may have carried out that try, whatever it said to this one.
+  package private(set) var followsLostTry = false
 
   public init(
     code: Code, message: String, status: Int? = nil, headers: [(name: String, value: String)] = [],
@@ -123,14 +125,23 @@ extension RestError {
   package var mayHaveHappened: Bool {
     if code == .invalidBody || code == .responseTooLarge { return true }
     if let status, status >= 500 { return true }
-    return outcome == .unknown
+    return outcome == .unknown || followsLostTry
+  }
+
+  /// This error as that of a request's later try.
+  /// - Parameter wasLost: An earlier one may have been carried out.
+  package func following(lostTry wasLost: Bool) -> RestError {
+    guard wasLost else { return self }
+    var later = self
+    later.followsLostTry = true
+    return later
   }
 }
 
 extension RestError: Equatable {
   public static func == (a: RestError, b: RestError) -> Bool {
     a.code == b.code && a.message == b.message && a.status == b.status && a.body == b.body && a.errors == b.errors
-      && a.outcome == b.outcome && a.resumeAt == b.resumeAt && a.reason == b.reason && a.isLocal == b.isLocal
+      && a.outcome == b.outcome && a.resumeAt == b.resumeAt && a.reason == b.reason && a.isLocal == b.isLocal && a.followsLostTry == b.followsLostTry
       && a.headers.elementsEqual(b.headers) { $0.name == $1.name && $0.value == $1.value }
   }
 }

@@ -20,13 +20,11 @@ package struct TokenRedaction: Sendable {
   }
 
   package func cleaned(_ error: RestError) -> RestError {
-    var result = RestError(
-      code: error.code, message: cleaned(error.message), status: error.status,
-      headers: error.headers.map { ($0.name, cleaned($0.value)) }, body: error.body.map { cleaned($0) },
-      errors: error.errors.map { cleaned($0) }, outcome: error.outcome)
-    result.resumeAt = error.resumeAt
-    result.reason = error.reason
-    result.passing = error.passing
+    var result = error
+    result.message = cleaned(error.message)
+    result.headers = error.headers.map { ($0.name, cleaned($0.value)) }
+    result.body = error.body.map { cleaned($0) }
+    result.errors = error.errors.map { cleaned($0) }
     return result
   }
 

@@ -360,6 +360,22 @@ import Testing
     #expect(server.requests.count == 2 && bed.clock.slept == [0.5])
   }
 
+  /// What is said to the repeat, here behind a redirect, says nothing of the try before. A server that names the time to come back
+  /// has not begun.
+  @Test func send_repeatIsRefusedAfterALostTry_mayHaveHappened() async throws {
+    let put = RestRequest(.PUT, "/a", body: [])
+    let begun = ScriptedAnswer.status(503, headers: [("Retry-After", "1")])
+    for (first, isLost) in [(ScriptedAnswer.closed, true), (.status(504), true), (begun, false), (.status(429), false)] {
+      let moved = ScriptedAnswer.status(307, headers: [("Location", "/b")])
+      let server = try ScriptedServer(first, moved, .status(404))
+      try await bed.with(server, ["redirectWrites": true]) { connection in
+        let error = try await failure { try await connection.send(put) }
+        #expect(error.status == 404 && error.followsLostTry == isLost && error.mayHaveHappened == isLost)
+      }
+      #expect(server.requests.map(\.path) == ["/a", "/a", "/b"])
+    }
+  }
+
   @Test func send_silentServer_endsWithTheTimeout() async throws {
     let server = try ScriptedServer(handler: { _ in .never })
     try await bed.with(server, ["timeoutS": 0.05]) { connection in

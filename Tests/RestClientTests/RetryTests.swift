@@ -52,6 +52,18 @@ import Testing
     #expect(server.requests.count == 1)
   }
 
+  /// What is said to the repeat says nothing of the try before.
+  @Test func send_repeatIsRefusedAfterALostTry_mayHaveHappened() async throws {
+    let upsert = RestRequest(.PATCH, "/x", body: Array("{}".utf8), isRepeatable: true)
+    for (first, isLost) in [(busy, true), (.closed, true), (.restError(429, "X", "slow down"), false)] {
+      let server = try ScriptedServer(first, .restError(404, "NOT_FOUND", "no such page"))
+      let error = try await withClient(server, policy: .standard) { client in
+        try await failure { try await client.send(upsert) }
+      }
+      #expect(error.status == 404 && error.followsLostTry == isLost && error.mayHaveHappened == isLost)
+    }
+  }
+
   @Test func send_create_isNeverRepeatedOnceSent() async throws {
     for answer in [busy, .closed, .json("{}", delivery: .closeAfter(bytes: 1)), .restError(500, "X", "gack")] {
       let server = try ScriptedServer(answer)

@@ -9,6 +9,8 @@ extension RestConnection {
     /// Seconds since 1970.
     var requestTime = 0.0, responseTime = 0.0
     var secrets: [String] = []
+    /// An earlier try may have been carried out.
+    var followsLostTry = false
   }
 
   /// One URL of a request: from the cache, or from the server.
@@ -63,15 +65,17 @@ extension RestConnection {
     var retry = ConnectionRetry(isRepeatable: request.isRepeatable, maxWaitS: settings.maxWaitS, quota: settings.quota)
     // Code 1 of a Parse server may mean that the query itself is wrong: it is not worth many tries.
     if settings.kind == .parse { retry.internalErrorAttempts = Tuning.parseInternalErrorAttempts }
-    var authorized = first, isRenewed = false, number = 1
+    var authorized = first, isRenewed = false, number = 1, wasLost = false
     while true {
       let tried = await attempt(number, request, authorized, conditions, &retry)
       switch tried {
-      case .failed(let error): throw error
-      case .again(let seconds):
-        try await pause(seconds)
+      case .failed(let error): throw error.following(lostTry: wasLost)
+      case .again(let seconds, let isLost):
+        wasLost = wasLost || isLost
+        try await pause(seconds, afterLostTry: wasLost)
         number += 1
-      case .answered(let answer):
+      case .answered(var answer):
+        answer.followsLostTry = wasLost
         guard settings.refusesSecrets(answer.response), let refused = authorized, request.wantsAuthorization, !isRenewed,
           !request.replaces(refused)
         else {
@@ -79,17 +83,22 @@ extension RestConnection {
         }
         isRenewed = true
         let error = settings.error(answer.response)
-        guard let fresh = try await authorization.headers(replacing: refused, because: error.without(refused.secrets)) else {
-          return answer
+        do throws(RestError) {
+          guard let fresh = try await authorization.headers(replacing: refused, because: error.without(refused.secrets)) else {
+            return answer
+          }
+          authorized = fresh
+        } catch {
+          throw error.following(lostTry: wasLost)
         }
-        authorized = fresh
       }
     }
   }
 
   private enum Tried {
     case answered(Answer)
-    case again(seconds: Double)
+    /// - Parameter isLost: The server may have carried it out.
+    case again(seconds: Double, isLost: Bool)
     case failed(RestError)
   }
 
@@ -122,7 +131,7 @@ extension RestConnection {
       case .stop:
         return .answered(
           Answer(response: response, requestTime: start, responseTime: retrying.now(), secrets: record.secrets))
-      case .wait(let seconds): return .again(seconds: seconds)
+      case .wait(let seconds): return .again(seconds: seconds, isLost: ConnectionRetry.mayHaveActed(response))
       case .tooLong(let until):
         return .failed(.quotaExhausted(name, until: until, after: response).without(record.secrets))
       }
@@ -133,7 +142,7 @@ extension RestConnection {
       record.end(with: error)
       finish(&record, request, step)
       guard case .wait(let seconds) = step else { return .failed(error) }
-      return .again(seconds: seconds)
+      return .again(seconds: seconds, isLost: error.mayHaveHappened)
     }
   }
 
@@ -154,11 +163,11 @@ extension RestConnection {
     log.write(record)
   }
 
-  private func pause(_ seconds: Double) async throws(RestError) {
+  private func pause(_ seconds: Double, afterLostTry wasLost: Bool) async throws(RestError) {
     do {
       try await environment.retry.sleep(seconds)
     } catch {
-      throw .cancelled(outcome: .notSent)
+      throw .cancelled(outcome: .notSent).following(lostTry: wasLost)
     }
   }
 }

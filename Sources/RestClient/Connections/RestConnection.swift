@@ -80,9 +80,16 @@ public final class RestConnection: Sendable {
     }
     if isOffline.load(ordering: .relaxed), options.cache == .default { exchange.mode = .offline }
     if !exchange.isWrite || settings.redirectWrites, let moved = moves.withLock({ $0[exchange.url] }) { exchange.url = moved }
-    var visited = [exchange.url], isMovedForGood = true
+    var visited = [exchange.url], isMovedForGood = true, wasLost = false
     while true {
-      let answer = try await hop(exchange)
+      var answer: Answer
+      do throws(RestError) {
+        answer = try await hop(exchange)
+      } catch {
+        throw error.following(lostTry: wasLost)
+      }
+      wasLost = wasLost || answer.followsLostTry
+      answer.followsLostTry = wasLost
       let next = Redirect.of(
         answer.response, method: exchange.method, url: exchange.url, visited: visited, settings: settings,
         sameOrigin: options.sameOrigin)
@@ -91,7 +98,7 @@ public final class RestConnection: Sendable {
         let moved = visited.count > 1 && isMovedForGood ? exchange.url : nil
         return try result(answer, exchange, movedTo: moved, hidesSecrets: options.hidesSecrets)
       case .refuse(let why):
-        throw refused(why, answer.response).without(answer.secrets)
+        throw refused(why, answer.response).without(answer.secrets).following(lostTry: wasLost)
       case .follow(let url, let method, let keepsBody, let isPermanent):
         isMovedForGood = isMovedForGood && isPermanent
         if isMovedForGood { remember(visited, url) }
@@ -143,7 +150,7 @@ public final class RestConnection: Sendable {
       throw answer.response.invalidBody("304 answers a request that had no conditions")
     }
     guard (200..<300).contains(status) || status == 304 || status == 300 else {
-      throw settings.error(answer.response).without(answer.secrets)
+      throw settings.error(answer.response).without(answer.secrets).following(lostTry: answer.followsLostTry)
     }
     let response = hidesSecrets ? TokenRedaction(answer.secrets).cleaned(answer.response) : answer.response
     return ConnectionResponse(

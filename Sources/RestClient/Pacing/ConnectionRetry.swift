@@ -51,6 +51,11 @@ struct ConnectionRetry: Sendable {
     return asked.map { patience($0, now: now) } ?? .wait(seconds: backoff(random))
   }
 
+  /// Whether a server that failed may have done what it was asked. One that names the time to come back has not begun.
+  static func mayHaveActed(_ response: RestResponse) -> Bool {
+    response.status >= 500 && !(response.status == 503 && response.header("Retry-After") != nil)
+  }
+
   /// The server did nothing but count: every method may be sent again.
   private mutating func limited(_ response: RestResponse, _ asked: Double?, now: Double, random: Double) -> Step {
     if let asked { return failed() ?? patience(asked, now: now) }

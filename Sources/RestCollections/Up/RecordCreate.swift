@@ -18,7 +18,13 @@ extension RecordUpload {
   }
 
   private func refused(_ error: RestError, _ once: CreateOnce?, _ body: UploadBody) async throws -> UploadResult {
-    guard row.key?.isRepeated ?? false, let status = error.status else { return failed(error) }
+    guard row.key?.isRepeated ?? false || error.followsLostTry, let status = error.status else { return failed(error) }
+    if status == 409, error.followsLostTry, once?.idempotencyHeader != nil {
+      // The try before is still in work. The next run sends the same key again.
+      var pending = UploadResult(isSuccess: false)
+      pending.isPending = true
+      return pending
+    }
     if status == 409 || status == 412, let id = row.key?.id, let read = up.read,
       case .found(let found) = try await exchange.read(read, row),
       once?.givesOwnIds ?? false || up.create?.isSent(row.record, body.sent, in: found.members) ?? false

@@ -61,7 +61,11 @@ struct RecordExchange: Sendable {
     case .success(let response): return .answered(response)
     case .failure(let error):
       guard error.code == .httpStatus else { throw error }
-      return .refused(try concerningTheRecord(error, request, hasCondition: hasCondition))
+      do throws(RestError) {
+        return .refused(try concerningTheRecord(error, request, hasCondition: hasCondition))
+      } catch let problem {
+        throw problem.following(lostTry: error.followsLostTry)
+      }
     }
   }
 
@@ -81,7 +85,9 @@ struct RecordExchange: Sendable {
 
   /// - Returns: The error, when it is about the record alone.
   /// - Throws: `RestError` for all others; one that does not say that the server may have acted.
-  private func concerningTheRecord(_ error: RestError, _ request: RestRequest, hasCondition: Bool) throws -> RestError {
+  private func concerningTheRecord(
+    _ error: RestError, _ request: RestRequest, hasCondition: Bool
+  ) throws(RestError) -> RestError {
     let status = error.status ?? 0, place = "\(request.method.rawValue) \(Redaction.url(request.path))"
     let answer = PageAnswer(url: request.path, status: status, headers: error.headers)
     switch status {

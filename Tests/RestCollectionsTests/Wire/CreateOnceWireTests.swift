@@ -1,4 +1,5 @@
 import JSON
+import Synchronization
 import TestSupport
 import Testing
 
@@ -53,6 +54,41 @@ struct CreateOnceWireTests {
       #expect(state.status == .done && state.counts.succeeded == 1, "\(state.error)")
       #expect(bench.server.with { $0.rows.count } == 1)
       #expect(Set(bench.server.requests.filter { $0.method == "POST" }.compactMap { $0.header("Idempotency-Key") }).count == 1)
+      #expect(try bench.record("1000")?["__local__"] == false)
+    }
+  }
+
+  /// The first try makes the record and loses its answer; what stands before the server refuses the repeat, which says nothing of
+  /// the first.
+  @Test(arguments: [
+    ScriptedAnswer.text("<html>no such page</html>", status: 404, type: "text/html"),
+    .json(#"{"message":"not here"}"#, status: 403), .status(405), .json(#"{"message":"in work"}"#, status: 409),
+  ])
+  func lostAnswer_repeatIsRefused_nextRunSendsTheSameKey(refusal: ScriptedAnswer) async throws {
+    try await CollectionBench.with { bench async throws in
+      let tries = Mutex(0)
+      bench.server.with { state in
+        state.takesWrites = true
+        state.onRecord = { request, state in
+          guard request.method == "POST", let key = request.header("Idempotency-Key") else { return nil }
+          let number = tries.withLock { count in
+            count += 1
+            return count
+          }
+          if number == 2 { return refusal }
+          if let known = state.answersByKey[key] { return known }
+          state.answersByKey[key] = CollectionServer.write(request, &state)
+          return number == 1 ? .closed : state.answersByKey[key]
+        }
+      }
+      try bench.make("local_1", ["name": "new"])
+      let create: JSONObject = ["create": ["url": "/items", "fields": ["name"], "idempotencyHeader": "Idempotency-Key"]]
+      try await bench.up(create)
+      #expect(tries.withLock { $0 } == 2)
+      #expect(try bench.record("local_1")?["__local__"] == true)
+      let state = try await bench.upAgain()
+      #expect(state.status == .done && state.counts.succeeded == 1, "\(state.error)")
+      #expect(bench.server.with { $0.rows.count } == 1)
       #expect(try bench.record("1000")?["__local__"] == false)
     }
   }
