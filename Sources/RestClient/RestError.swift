@@ -141,7 +141,8 @@ extension RestError {
 extension RestError: Equatable {
   public static func == (a: RestError, b: RestError) -> Bool {
     a.code == b.code && a.message == b.message && a.status == b.status && a.body == b.body && a.errors == b.errors
-      && a.outcome == b.outcome && a.resumeAt == b.resumeAt && a.reason == b.reason && a.isLocal == b.isLocal && a.followsLostTry == b.followsLostTry
+      && a.outcome == b.outcome && a.resumeAt == b.resumeAt && a.reason == b.reason && a.isLocal == b.isLocal
+      && a.followsLostTry == b.followsLostTry
       && a.headers.elementsEqual(b.headers) { $0.name == $1.name && $0.value == $1.value }
   }
 }
