@@ -6,6 +6,7 @@ import Testing
 struct InstallTests {
   private static let files: Set = [
     "bin/tureen", "lib/libtureen.so", "lib/lua/5.4/tureen.so", "lib/pkgconfig/tureen.pc", "include/tureen.h",
+    "lib/cmake/tureen/tureen-config.cmake", "lib/cmake/tureen/tureen-config-version.cmake",
     "share/tureen/library/tureen.lua", "share/tureen/library/force.lua", "share/tureen/library/tureen/sandbox.lua",
     "share/tureen/installed",
   ]

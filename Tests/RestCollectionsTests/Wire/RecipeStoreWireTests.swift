@@ -39,7 +39,8 @@ struct RecipeStoreWireTests {
       try bench.make(["title": "new", "text": "t"])
       bench.answer([
         "PATCH \(records)/n-1": .json(JSONValue.object(["data": note("n-1", "ours", 1005), "permissions": [:]]).text),
-        "PUT": .json(JSONValue.object(["data": note(RecipeBench.requestedId, "new", 1006), "permissions": [:]]).text, status: 201),
+        "PUT": .json(
+          JSONValue.object(["data": note(RecipeBench.requestedId, "new", 1006), "permissions": [:]]).text, status: 201),
       ])
       let up = try await bench.up()
       let writes = bench.requests()
