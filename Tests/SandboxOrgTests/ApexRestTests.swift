@@ -56,4 +56,64 @@ private let root = "/services/apexrest"
       #expect(try server.query("SELECT COUNT() FROM Account")["totalSize"] == 0)
     }
   }
+
+  @Test func handler_headersAndBytes_areSentAsTheyAre() async throws {
+    try await withOrg { server, client in
+      try server.setApexRest("GET", "/picture") { call in
+        ApexAnswer(
+          status: 203, body: nil, bytes: [0xFF, 0x00], headers: [("content-type", "image/x"), ("X-Path", call.path)])
+      }
+      try server.setApexRest("GET", "/seen") { call in
+        ApexAnswer(body: .array(call.headers.keys.sorted().map { .string($0) }))
+      }
+      let picture = try await client.send("GET", "\(root)/picture")
+      #expect(picture.status == 203 && picture.body == [0xFF, 0x00] && picture.headers["content-type"] == "image/x")
+      #expect(picture.headers["x-path"] == "\(root)/picture")
+      let seen = try await client.send("GET", "\(root)/seen").json.arrayValue ?? []
+      #expect(seen.contains("host") && !seen.contains("authorization"))
+    }
+  }
+
+  @Test func handler_answerThatCannotBeSent_isAnErrorAndWritesNothing() async throws {
+    try await withOrg { server, client in
+      let wrong: [(ApexAnswer, String)] = [
+        (ApexAnswer(status: 99, body: nil), "the status 99"), (ApexAnswer(status: 204, body: 1), "status 204 has no body"),
+        (ApexAnswer(body: nil, headers: [("X-A", "b\r\nSet-Cookie: c")]), "'X-A' holds a line break"),
+        (ApexAnswer(body: nil, headers: [("X A", "b")]), "'X A' is not a valid name"),
+        (ApexAnswer(body: nil, headers: [("Content-Length", "1")]), "sets the header 'Content-Length' itself"),
+      ]
+      for (number, (answer, problem)) in wrong.enumerated() {
+        try server.setApexRest("POST", "wrong/\(number)") { call in
+          try call.create("Account", fields: ["Name": "A"])
+          return answer
+        }
+        let refused = try await client.json("POST", "\(root)/wrong/\(number)", "{}")
+        #expect(refused.status == 500 && refused.errorCode == "APEX_ERROR", "\(problem)")
+        #expect(refused.message?.contains(problem) == true, "\(refused.message ?? "")")
+      }
+      #expect(try server.query("SELECT COUNT() FROM Account")["totalSize"] == 0)
+    }
+  }
+
+  @Test func handler_catchesAFailedDelete_nothingOfItIsKept() async throws {
+    try await withOrg { server, client in
+      let account = try server.create("Account", fields: ["Name": "A"])
+      try server.setApexRest("DELETE", "some") { call in
+        do {
+          try call.delete("Account", id: account)
+          try call.create("Account", fields: [:])
+        } catch let error as SandboxError {
+          return ApexAnswer(body: [.string(error.code), try call.records("SELECT COUNT() FROM Account")])
+        }
+        return ApexAnswer(body: nil)
+      }
+      #expect(try await client.send("DELETE", "\(root)/some").json == ["REQUIRED_FIELD_MISSING", 0])
+    }
+  }
+
+  @Test func handler_onThePathOfTheOrgsClass_isRefused() async throws {
+    try await withOrg { server, _ in
+      #expect(throws: SandboxError.self) { try server.setApexRest("GET", "/SimpleAccount/x") { _ in ApexAnswer(body: nil) } }
+    }
+  }
 }

@@ -19,7 +19,9 @@ extension SandboxServer {
     case "expireLocators": try expireQueryLocators()
     case "revokeToken": try revoke(try given.text("token"))
     case "create", "update", "delete": return try change(action, given)
-    case "query": return try found(try given.text("soql"))
+    case "query":
+      let soql = try given.text("soql")
+      return try QueryRunner.found(soql, in: try query(soql))
     case "snapshot": try takeSnapshot(try given.optionalText("name") ?? "default")
     case "restore": try restoreSnapshot(try given.optionalText("name") ?? "default")
     case "reset":
@@ -28,13 +30,6 @@ extension SandboxServer {
     default: return try controlSignIn(action, given) ?? http.control(action, arguments)
     }
     return "OK"
-  }
-
-  /// The records of a statement; of `SELECT COUNT()`, which has none, how many there are.
-  private func found(_ soql: String) throws -> JSONValue {
-    let answer = try query(soql)
-    if case .count = try Parser.parse(Array(soql.unicodeScalars)).selection { return answer["totalSize"] ?? 0 }
-    return answer["records"] ?? []
   }
 
   private func change(_ action: String, _ given: ControlArguments) throws -> JSONValue {

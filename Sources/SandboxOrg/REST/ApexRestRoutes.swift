@@ -5,8 +5,10 @@ import JSON
 /// The one class the org has is the one hybrid clients are tried with: `simpleAccount` creates, reads, renames and deletes
 /// accounts under names of its own.
 enum ApexRestRoutes {
+  static let className = "simpleAccount"
+
   static func add(to table: inout RouteTable<SalesforceService.Endpoint>) {
-    let root = "/services/apexrest/simpleAccount"
+    let root = "/services/apexrest/" + className
     table.open("POST", root) { call in .json(200, try simple(try create(call), call)) }
     table.open("GET", root, list)
     table.open("GET", root + "/:id") { call in .json(200, try simple(try account(call), call)) }

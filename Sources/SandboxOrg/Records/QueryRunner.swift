@@ -37,6 +37,12 @@ struct QueryRunner {
     return try compiler.compile(statement, includeDeleted: includeDeleted)
   }
 
+  /// The records of a statement's answer; of `SELECT COUNT()`, which has none, how many there are.
+  static func found(_ soql: String, in answer: JSONValue) throws -> JSONValue {
+    if case .count = try Parser.parse(Array(soql.unicodeScalars)).selection { return answer["totalSize"] ?? 0 }
+    return answer["records"] ?? []
+  }
+
   // MARK: Rows
 
   func rows(_ plan: QueryPlan) throws -> [Int64] {
