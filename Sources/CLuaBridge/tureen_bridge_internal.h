@@ -56,6 +56,14 @@ int tureen_clock_alarm(lua_State *L);
 int tureen_clock_wait(lua_State *L);
 int tureen_clock_fd(lua_State *L);
 
+/* Pushes the error object Swift gave in `refusal` as a tureen.Error and frees the bytes.                [-0, +1, e] */
+void tureen_push_refusal(lua_State *L, tureen_bridge *bridge);
+
+/* Functions of the core for plug-ins: adds one, removes one, answers a call. */
+int tureen_plug(lua_State *L);
+int tureen_unplug(lua_State *L);
+int tureen_answer_call(lua_State *L);
+
 /* Functions of the core: bytes to base64 text and back. */
 int tureen_to_base64(lua_State *L);
 int tureen_from_base64(lua_State *L);

@@ -6,20 +6,6 @@
 
 #include <string.h>
 
-/* Pushes the error object Swift gave as a tureen.Error and frees the bytes.                             [-0, +1, e] */
-static void push_refusal(lua_State *L, tureen_bridge *bridge) {
-  tureen_json_error error;
-  int ok = tureen_json_decode(L, bridge->refusal.data ? bridge->refusal.data : "", bridge->refusal.length, &error);
-  tureen_bytes_free(&bridge->refusal);
-  if (ok && lua_istable(L, -1)) {
-    luaL_setmetatable(L, TUREEN_ERROR_TYPE);
-    return;
-  }
-  if (ok) lua_pop(L, 1);
-  lua_pushliteral(L, "the host refused without a reason");
-  tureen_push_error(L, "internal");
-}
-
 /* Reads which store the arguments mean. Wrong types are left for the action's own check to name.        [-0, +0, e] */
 static void read_store(lua_State *L, int arguments, tureen_request *request) {
   lua_pushliteral(L, "isGlobalStore");
@@ -58,7 +44,7 @@ static int core_call(lua_State *L) {
     return 1;
   }
   lua_pushnil(L);
-  push_refusal(L, bridge);
+  tureen_push_refusal(L, bridge);
   return 2;
 }
 
@@ -85,8 +71,22 @@ static int decode_current(lua_State *L, tureen_message *message, tureen_json_err
   return 1;
 }
 
-/* take(lazy) -> kind, id, payload | nothing. `lazy`: ids of the calls whose entries are wanted as records. A payload
- * that is no JSON becomes an error of the call.                                                    [-1, +0 or 3, e] */
+/* A plug-in's call that was taken, behind its kind and id: its arguments, the plug-in's number, the action; nil for the
+ * arguments and the action when it was given up.                                                        [-0, +3, e] */
+static void push_call(lua_State *L, tureen_message *message) {
+  tureen_json_error error;
+  size_t head = message->action_length + 1;
+  int is_call = message->kind == TUREEN_CALL && message->payload.length > head;
+  if (!is_call || !tureen_json_decode(L, message->payload.data + head, message->payload.length - head, &error))
+    lua_pushnil(L);
+  lua_pushinteger(L, message->plugin);
+  if (is_call) lua_pushlstring(L, message->payload.data, message->action_length);
+  else lua_pushnil(L);
+  tureen_bytes_free(&message->payload);
+}
+
+/* take(lazy) -> kind, id, payload | kind, id, arguments, plugin, action | nothing. `lazy`: ids of the calls whose entries are
+ * wanted as records. A payload that is not JSON becomes an error of the call.                   [-1, +0, 3 or 5, e] */
 static int core_take(lua_State *L) {
   tureen_bridge *bridge = tureen_bridge_self(L);
   tureen_message *message = &bridge->current;
@@ -97,6 +97,10 @@ static int core_take(lua_State *L) {
   tureen_json_error error = {"", 0};
   lua_pushinteger(L, message->kind);
   lua_pushinteger(L, message->call);
+  if (message->kind == TUREEN_CALL || message->kind == TUREEN_CALL_OVER) {
+    push_call(L, message);
+    return 5;
+  }
   int is_error = message->kind == TUREEN_ERROR || message->kind == TUREEN_FAIL;
   int ok = decode_current(L, message, &error);
   tureen_bytes_free(&message->payload);
@@ -147,7 +151,7 @@ static int core_configure(lua_State *L) {
     return 1;
   }
   lua_pushnil(L);
-  push_refusal(L, bridge);
+  tureen_push_refusal(L, bridge);
   return 2;
 }
 
@@ -330,12 +334,13 @@ void tureen_core_push(lua_State *L) {
       {"interrupted", core_interrupted}, {"configure", core_configure}, {"report", core_report},
       {"on_main", core_on_main},     {"traceback", core_traceback}, {"raise", core_raise},
       {"place", core_place},         {"log", core_log},             {"leave", core_leave},
-      {"where", core_where},
+      {"where", core_where},         {"plug", tureen_plug},         {"unplug", tureen_unplug},
+      {"answer", tureen_answer_call},
       {"array", core_array},         {"is_array", core_is_array},   {"encode", core_encode},
       {"decode", core_decode},       {"is_record", core_is_record}, {"is_error", core_is_error}, {"to_base64", tureen_to_base64},
       {"from_base64", tureen_from_base64}, {NULL, NULL}};
   int bridge = lua_gettop(L);
-  lua_createtable(L, 0, 30);
+  lua_createtable(L, 0, 33);
   lua_pushvalue(L, bridge);
   luaL_setfuncs(L, functions, 1);
   lua_pushlightuserdata(L, NULL);

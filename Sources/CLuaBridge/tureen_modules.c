@@ -29,6 +29,9 @@ static const char timers_lua[] = {
 static const char combine_lua[] = {
 #embed "../LuaBridge/Lua/core/combine.lua"
 };
+static const char plugin_lua[] = {
+#embed "../LuaBridge/Lua/core/plugin.lua"
+};
 static const char promiser_lua[] = {
 #embed "../LuaBridge/Lua/core/promiser.lua"
 };
@@ -192,8 +195,8 @@ static const struct {
 } sources[] = {
     /* core/ */
     MODULE(tureen), MODULE(guard), MODULE(event), MODULE(calls), MODULE(arguments), MODULE(async), MODULE(timers),
-    MODULE(combine), MODULE(promiser), MODULE(sdkinfo), MODULE(util_bootstrap), MODULE(util_event), MODULE(util_exec),
-    MODULE(util_logger), MODULE(react_util),
+    MODULE(combine), MODULE(plugin), MODULE(promiser), MODULE(sdkinfo), MODULE(util_bootstrap), MODULE(util_event),
+    MODULE(util_exec), MODULE(util_logger), MODULE(react_util),
     /* smartstore/ */
     MODULE(smartstore), MODULE(queryspec), MODULE(smartstore_client), MODULE(keyvalue), MODULE(react_stores),
     MODULE(react_smartstore),

@@ -3,7 +3,7 @@ import JSON
 /// What an action accepts: checked before its handler sees it, and the one place that says what is required.
 struct Shape: Sendable {
   enum Kind: String, Sendable {
-    case any = "a value", string = "a string", integer = "an integer", boolean = "a boolean"
+    case any = "a value", string = "a string", integer = "an integer", number = "a number", boolean = "a boolean"
     case object = "an object", array = "an array", fieldlist = "an array of field names or a string of them with commas"
   }
 
@@ -22,6 +22,7 @@ struct Shape: Sendable {
   static let any = Shape(kind: .any)
   static let string = Shape(kind: .string)
   static let integer = Shape(kind: .integer)
+  static let number = Shape(kind: .number)
   static let boolean = Shape(kind: .boolean)
   static let fieldlist = Shape(kind: .fieldlist, element: [.string])
   static func object(_ fields: [Field]) -> Shape { Shape(kind: .object, fields: fields) }
@@ -39,6 +40,7 @@ struct Shape: Sendable {
     case .any: return value
     case .string where value.stringValue != nil: return value
     case .boolean where value.boolValue != nil: return value
+    case .number where value.doubleValue != nil: return value
     case .integer:
       if let integer = value.integerValue { return .integer(integer) }
     case .object:

@@ -14,8 +14,8 @@ enum Action: Sendable {
   case parse(ParseAction)
   /// The script's answer to a request of ``ScriptCalls``: between the two halves of the bridge, no part of its contract.
   case answer
-  /// Of a service that the host may know; the bridge does not.
-  case other(service: String, action: String)
+  /// Of a service that the host's ``Plugins`` may know; the bridge does not.
+  case plugin(service: String, action: String)
 
   /// The services, in the order `forcePluginsAvailable` lists them.
   static let services = [
@@ -39,7 +39,7 @@ enum Action: Sendable {
     case "tureen.parse": found = ParseAction(rawValue: action).map(Action.parse)
     case "tureen.script": found = action == "answer" ? .answer : nil
     case _ where service.hasPrefix("com.salesforce."): throw Self.unknown(service)
-    default: found = .other(service: service, action: action)
+    default: found = .plugin(service: service, action: action)
     }
     guard let found else {
       let hint = NearestName.hint(for: action, among: ActionCatalog.actions(of: service))
@@ -110,7 +110,7 @@ enum Action: Sendable {
     case .oauth(let action): action.rules
     case .asset(let action): action.rules
     case .parse(let action): action.rules
-    case .answer, .other: Self.anything
+    case .answer, .plugin: Self.anything
     }
   }
 

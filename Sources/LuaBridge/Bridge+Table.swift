@@ -20,7 +20,8 @@ extension Bridge {
       take: { context, out in
         guard let message = Bridge.from(context).mailbox.take() else { return 0 }
         out.pointee = tureen_message(
-          call: message.call, kind: message.kind.rawValue, payload: message.payload.release())
+          call: message.call, kind: message.kind.rawValue, payload: message.payload.release(), plugin: message.plugin,
+          action_length: message.actionLength)
         return 1
       },
       wait_fd: { context in
@@ -35,6 +36,19 @@ extension Bridge {
           try Bridge.from(context).configure(Array(UnsafeRawBufferPointer(start: json, count: length)))
           return 1
         }
+      },
+      register_plugin: { context, service, spec, hearsCancel, refusal in
+        Bridge.answer(refusal) { () throws(BridgeError) -> Int64 in
+          try Bridge.from(context).register(Bridge.text(service), spec.map(Bridge.text), hearsCancel: hearsCancel != 0)
+        }
+      },
+      unregister_plugin: { context, plugin in Bridge.from(context).host.plugins.unregister(plugin) ? 1 : 0 },
+      answer: { context, call, kind, json, length in
+        Bridge.from(context).answer(call, kind, Array(UnsafeRawBufferPointer(start: json, count: length))).rawValue
+      },
+      emit: { context, event, json, length in
+        let detail = Array(UnsafeRawBufferPointer(start: json, count: length))
+        return Bridge.from(context).emit(Bridge.text(event), detail).rawValue
       },
       release: { context in
         guard let context else { return }
@@ -54,6 +68,8 @@ extension Bridge {
       arguments: Array(UnsafeRawBufferPointer(start: request.arguments, count: request.arguments_length)),
       wantsRecords: request.wants_records != 0)
   }
+
+  private static func text(_ text: UnsafePointer<CChar>) -> String { String(cString: text) }
 
   private static func text(_ start: UnsafePointer<CChar>, _ length: Int) -> String {
     String(decoding: UnsafeRawBufferPointer(start: start, count: length), as: UTF8.self)

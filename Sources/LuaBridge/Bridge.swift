@@ -9,8 +9,9 @@ import Support
 public final class Bridge: @unchecked Sendable {
   package let mailbox: Mailbox
   package let host: any BridgeHost
-  private let script: ScriptCalls
-  private let lanes = Lanes(threadLimit: Tuning.storeThreads)
+  let script: ScriptCalls
+  let lanes = Lanes(threadLimit: Tuning.storeThreads)
+  let pluginCalls = PluginCalls()
   private var lastCall: Int64 = 0  // Lua thread only
   private var known: [(service: [UInt8], action: [UInt8], found: Action)] = []  // Lua thread only; actions used so far
   private var waitObserver: (@Sendable (Bool) -> Void)?  // Lua thread only
@@ -33,13 +34,14 @@ public final class Bridge: @unchecked Sendable {
     host.attach(script)
   }
 
-  /// Refuses syncs from now on, gives up the queries that run or wait, and wakes the script's poll. Stopping the syncs that
-  /// run is the host's part.
+  /// Refuses syncs from now on, gives up the queries that run or wait and the calls of plug-ins, and wakes the script's poll.
+  /// Stopping the syncs that run is the host's part.
   ///
   /// `tureen.run` then goes on until what is pending has ended and returns false; `tureen.poll` raises when nothing is.
   public func interrupt() {
     lock.withLock { isInterrupted = true }
     cancelReads()
+    pluginCalls.interrupt()
     mailbox.wake()
   }
 
@@ -54,7 +56,7 @@ public final class Bridge: @unchecked Sendable {
   func isWaiting(_ waits: Bool) { waitObserver?(waits) }
 
   var hasInterrupt: Bool { lock.withLock { isInterrupted } }
-  private var hasClosed: Bool { lock.withLock { isClosed } }
+  var hasClosed: Bool { lock.withLock { isClosed } }
 
   /// Accepts a call and returns its id. Everything that can be wrong with it is answered through the mailbox.
   /// - Throws: `mailboxFull`, when there is no place for the answer.
@@ -64,14 +66,13 @@ public final class Bridge: @unchecked Sendable {
   ) throws(BridgeError) -> Int64 {
     let action: Result<Action, BridgeError>
     do { action = .success(try find(service, name)) } catch { action = .failure(error) }
+    if case .success(.plugin(let service, let name)) = action {
+      return try callPlugin(service, name, store: store, arguments: arguments)
+    }
     let isLong = (try? action.get())?.isLong ?? false
     let isObserver = (try? action.get())?.isObserver ?? false
     let places = isLong ? Tuning.placesOfSync : isObserver ? Tuning.placesOfObserver : Tuning.placesOfCall
-    guard mailbox.book(places) else {
-      throw .bridge(.mailboxFull, "too many calls wait for their answers to be polled", isRetryable: true)
-    }
-    lastCall += 1
-    let ticket = makeTicket(try? action.get(), places)
+    let ticket = try makeTicket(try? action.get(), places)
     switch action {
     case .failure(let error): ticket.fail(error)
     case .success where isLong && hasInterrupt:
@@ -88,26 +89,39 @@ public final class Bridge: @unchecked Sendable {
     return ticket.id
   }
 
-  /// The ticket of the last call. That of one that can be given up takes note of it.
-  private func makeTicket(_ action: Action?, _ places: Int) -> CallTicket {
-    guard let action, action.canBeGivenUp else { return CallTicket(id: lastCall, mailbox: mailbox, places: places) }
-    lock.withLock {
-      cancellations[lastCall] = Cancellation()
-      if action.onlyReads { reads.insert(lastCall) }
-    }
-    return CallTicket(id: lastCall, mailbox: mailbox, places: places) { [weak self] id in
+  /// The ticket of a new call. That of one that can be given up takes note of it.
+  private func makeTicket(_ action: Action?, _ places: Int) throws(BridgeError) -> CallTicket {
+    guard let action, action.canBeGivenUp else { return try book(places) }
+    let ticket = try book(places) { [weak self] id in
       self?.lock.withLock {
         _ = self?.cancellations.removeValue(forKey: id)
         _ = self?.reads.remove(id)
       }
     }
+    lock.withLock {
+      cancellations[ticket.id] = Cancellation()
+      if action.onlyReads { reads.insert(ticket.id) }
+    }
+    return ticket
+  }
+
+  /// A new call with places in the mailbox. On the Lua thread. - Throws: `mailboxFull`.
+  func book(_ places: Int, onEnd: (@Sendable (Int64) -> Void)? = nil) throws(BridgeError) -> CallTicket {
+    guard mailbox.book(places) else {
+      throw .bridge(.mailboxFull, "too many calls wait for their answers to be polled", isRetryable: true)
+    }
+    lastCall += 1
+    return CallTicket(id: lastCall, mailbox: mailbox, places: places, onEnd: onEnd)
   }
 
   private func cancellation(of id: Int64) -> Cancellation? { lock.withLock { cancellations[id] } }
 
-  /// Asks to give up a call. It is answered all the same: a sync with STOPPED, other calls with an error. Nothing happens when
-  /// it has ended, or is too short to be given up.
-  func cancel(_ id: Int64) { cancellation(of: id)?.cancel() }
+  /// Asks to give up a call. It is answered all the same: a sync with STOPPED, a call of a plug-in as that decides, other calls
+  /// with an error. Nothing happens when it has ended, or is too short to be given up.
+  func cancel(_ id: Int64) {
+    cancellation(of: id)?.cancel()
+    pluginCalls.cancel(id)
+  }
 
   /// The action of these names, by its bytes when it was used before: no text is made for each call.
   private func find(_ service: UnsafeRawBufferPointer, _ name: UnsafeRawBufferPointer) throws(BridgeError) -> Action {
@@ -122,8 +136,8 @@ public final class Bridge: @unchecked Sendable {
 
   /// On a lane's thread.
   private func run(_ action: Action, _ arguments: [UInt8], _ wantsRecords: Bool, _ ticket: CallTicket) {
-    if action.isLong, hasClosed { return ticket.fail(BridgeError.bridge(.closed, "the bridge is closed")) }
     do {
+      if action.isLong, hasClosed { throw BridgeError.bridge(.closed, "the bridge is closed") }
       var call = try ActionCall(action, text: arguments)
       call.wantsRecords = wantsRecords
       if action.canBeGivenUp {
@@ -150,11 +164,7 @@ public final class Bridge: @unchecked Sendable {
       case .account(let action): try host.account(action, call) { ticket.update($0) }
       case .accounts(let action): try host.accounts(action, call) { ticket.update($0) }
       case .sdkInfo(let action): ticket.succeed(try sdkInfo(action, call))
-      case .other(let service, let name):
-        guard let payload = try host.service(service, name, call.arguments) else {
-          throw BridgeError.bridge(.unknownService, "unknown service '\(service)', or it has no action '\(name)'")
-        }
-        ticket.succeed(payload)
+      case .plugin: break  // never gets here
       }
     } catch {
       ticket.fail(error)
@@ -182,7 +192,7 @@ public final class Bridge: @unchecked Sendable {
   private func info() throws -> [UInt8] {
     var info = try host.sdkInfo()
     if info["forcePluginsAvailable"] == nil {
-      info["forcePluginsAvailable"] = .array(Action.services.map(JSONValue.string))
+      info["forcePluginsAvailable"] = .array((Action.services + host.plugins.services).map(JSONValue.string))
     }
     return JSONValue.object(info).serialized()
   }
@@ -211,6 +221,7 @@ public final class Bridge: @unchecked Sendable {
     mailbox.close()
     script.close()
     cancelReads()
+    warn(ofUnanswered: pluginCalls.close())
     for call in lock.withLock({ Array(cancellations.values) }) { call.close() }
     lanes.close()
     host.shutdown()

@@ -66,11 +66,8 @@ public protocol BridgeHost: AnyObject, Sendable {
   /// `forcePluginsAvailable` is filled in by the bridge when it is missing.
   func sdkInfo() throws -> JSONObject
 
-  /// Runs an action of a service that is not the model's: what a program around the core adds for its scripts.
-  ///
-  /// Runs on a lane of its own, one action after the other; may block.
-  /// - Returns: The payload as JSON text; nil when there is no such service or action.
-  func service(_ name: String, _ action: String, _ arguments: JSONObject) throws -> [UInt8]?
+  /// The services that are not the model's: what programs and scripts add.
+  var plugins: Plugins { get }
 
   /// Gives the host a way into the script whose bridge this is. Called once, before everything else.
   func attach(_ script: ScriptCalls)

@@ -28,9 +28,19 @@ final class CallTicket: @unchecked Sendable {
   }
 
   /// - Parameter payload: JSON text.
-  func succeed(_ payload: [UInt8]) { end(.result, payload) }
+  /// - Returns: False when the call had ended before.
+  @discardableResult
+  func succeed(_ payload: [UInt8]) -> Bool { end(.result, payload) }
 
-  func fail(_ error: any Error) { end(.error, BridgeError(describing: error).serialized) }
+  /// - Returns: False when the call had ended before.
+  @discardableResult
+  func fail(_ error: any Error) -> Bool { end(.error, BridgeError(describing: error).serialized) }
+
+  /// Posts how far a plug-in's call is, in the place of an earlier progress that was not taken yet.
+  /// - Parameter payload: JSON text.
+  /// - Returns: False when the call had ended before.
+  @discardableResult
+  func progress(_ payload: [UInt8]) -> Bool { post(.progress, Payload(payload)) { true } }
 
   func update(_ update: CallUpdate) {
     switch update {
@@ -43,8 +53,14 @@ final class CallTicket: @unchecked Sendable {
   }
 
   private func post(_ sync: SyncUpdate) {
-    if let error = sync.error { return end(.fail, Self.text(of: error, state: sync.state)) }
-    if sync.isTerminal { return end(.end, sync.state) }
+    if let error = sync.error {
+      end(.fail, Self.text(of: error, state: sync.state))
+      return
+    }
+    if sync.isTerminal {
+      end(.end, sync.state)
+      return
+    }
     post(.update, Payload(sync.state)) {
       defer { hasStarted = true }
       return hasStarted
@@ -52,11 +68,15 @@ final class CallTicket: @unchecked Sendable {
   }
 
   /// - Parameter isProgress: Whether a later update may take its place; asked in the order of the posts.
-  private func post(_ kind: Mailbox.Kind, _ payload: Payload, _ isProgress: () -> Bool) {
+  /// - Returns: False when the call had ended before.
+  @discardableResult
+  private func post(_ kind: Mailbox.Kind, _ payload: Payload, _ isProgress: () -> Bool) -> Bool {
     mailbox.post { hasEnded ? nil : .init(call: id, kind: kind, payload: payload, isProgress: isProgress()) }
   }
 
-  private func end(_ kind: Mailbox.Kind, _ text: [UInt8]) {
+  /// - Returns: False when it had ended before.
+  @discardableResult
+  private func end(_ kind: Mailbox.Kind, _ text: [UInt8]) -> Bool {
     let payload = Payload(text)
     let isFirst = mailbox.post {
       if hasEnded { return nil }
@@ -64,6 +84,7 @@ final class CallTicket: @unchecked Sendable {
       return .init(call: id, kind: kind, payload: payload, freesPlaces: places)
     }
     if isFirst { onEnd?(id) }
+    return isFirst
   }
 
   /// The error's text with the state, which is text already, as its last member `sync`.

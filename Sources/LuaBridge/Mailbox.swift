@@ -42,7 +42,7 @@ package final class Payload: @unchecked Sendable {
 /// waits; its start and its end are never replaced. The descriptor is readable while something waits.
 package final class Mailbox: @unchecked Sendable {
   /// What a message says about its call. Raw values: tureen_bridge.h.
-  package enum Kind: Int32, Sendable { case result = 1, error, update, end, fail, request, news = 8 }
+  package enum Kind: Int32, Sendable { case result = 1, error, update, end, fail, request, news = 8, progress, call, callOver }
 
   package struct Message: Sendable {
     package let call: Int64
@@ -52,13 +52,21 @@ package final class Mailbox: @unchecked Sendable {
     let isProgress: Bool
     /// Booked places that are free again once this is taken.
     let freesPlaces: Int
+    /// Of a plug-in's call: the plug-in's number, and how many bytes of the payload name the action. A zero byte and the
+    /// arguments follow.
+    let plugin: Int64, actionLength: Int
 
-    package init(call: Int64, kind: Kind, payload: Payload, isProgress: Bool = false, freesPlaces: Int = 0) {
+    package init(
+      call: Int64, kind: Kind, payload: Payload, isProgress: Bool = false, freesPlaces: Int = 0, plugin: Int64 = 0,
+      actionLength: Int = 0
+    ) {
       self.call = call
       self.kind = kind
       self.payload = payload
       self.isProgress = isProgress
       self.freesPlaces = freesPlaces
+      self.plugin = plugin
+      self.actionLength = actionLength
     }
   }
 

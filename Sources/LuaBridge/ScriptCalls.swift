@@ -58,7 +58,20 @@ public final class ScriptCalls: Sendable {
     post(["event": .string(event), "detail": detail], about: subject)
   }
 
-  /// The same, and waits until the listeners have run.
+  /// Tells an event of a plug-in: each one, in order. Any thread; never blocks.
+  ///
+  /// - Throws: ``BridgeError`` `invalidArguments` for a name that is not reverse-DNS or is reserved, `mailboxFull`, `closed`.
+  public func emit(_ event: String, _ detail: JSONValue = .null) throws(BridgeError) {
+    try PluginName.check(event, "event")
+    guard !state.withLock({ $0.isClosed }) else { throw Self.closed }
+    guard mailbox.book(1) else {
+      throw .bridge(.mailboxFull, "too many events wait to be polled", isRetryable: true)
+    }
+    let news: JSONObject = ["event": .string(event), "detail": detail]
+    mailbox.post(.init(call: 0, kind: .news, payload: Payload(news.serialized()), freesPlaces: 1))
+  }
+
+  /// The same as ``tell(_:_:about:)``, and waits until the listeners have run.
   /// - Throws: ``BridgeError`` `closed`; `CancellationError` when the task is cancelled, which the listeners do not notice.
   public func tellAndWait(_ event: String, _ detail: JSONValue = .null) async throws {
     _ = try await request { id in

@@ -9,6 +9,10 @@ enum Tuning {
   static let placesOfSync = 3
   /// Places of an observer: its news and its end may wait together.
   static let placesOfObserver = 2
+  /// Places of a call that a plug-in answers with progress: the latest progress and the end may wait together.
+  static let placesOfPluginCall = 2
+  /// Places of one that a plug-in is handed by the poller: the call itself and its cancellation, too.
+  static let placesOfPolledCall = 4
   /// Actions found by their bytes rather than by their text. More than there are; the names of a host's own services
   /// come from scripts, so there must be an end.
   static let knownActions = 64

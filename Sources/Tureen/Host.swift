@@ -23,6 +23,8 @@ public final class Host: BridgeHost {
   private let state: Mutex<State>
   private let targets = ScriptTargets()
   let events: HostEvents
+  /// What programs and scripts add to the services of the model.
+  public let plugins: Plugins
   private let program: ProgramSessions
   /// The sign-in that the script has begun.
   let logins = HostLogins()
@@ -34,6 +36,11 @@ public final class Host: BridgeHost {
     state = Mutex(State(settings: settings))
     let events = HostEvents(targets)
     self.events = events
+    let logger = Logger(label: "tureen.plugin")
+    plugins = Plugins(isRestricted: settings.isRestricted) { logger.warning("\($0)") }
+    for (name, handler) in settings.services {
+      plugins.add(name, isSafe: settings.safeServices.contains(name), handler)
+    }
     program = ProgramSessions { events.sessionNeeded($0) }
     events.userAgent.withLock { $0 = { [weak self] in self?.userAgent ?? "" } }
   }
@@ -161,6 +168,9 @@ public final class Host: BridgeHost {
     }
   }
 
+  /// Whether restricted scripts may call a service.
+  func isSafe(_ service: String) -> Bool { state.withLock { $0.settings.safeServices.contains(service) } }
+
   /// Whether scripts are kept from this machine's files.
   var isRestricted: Bool { state.withLock { $0.settings.isRestricted } }
 
@@ -168,11 +178,6 @@ public final class Host: BridgeHost {
   var userAgent: String {
     let features = state.withLock { $0.features.sorted() }
     return "tureen/\(Tureen.version)" + (features.isEmpty ? "" : " ftr_" + features.joined(separator: "."))
-  }
-
-  public func service(_ name: String, _ action: String, _ arguments: JSONObject) throws -> [UInt8]? {
-    let handler = state.withLock { $0.settings.services[name] }
-    return try handler?(action, arguments)?.serialized()
   }
 
   /// Stops the syncs at their next page boundary, then closes stores and connections. Waits for all of it; safe twice.

@@ -1,5 +1,6 @@
 import Glibc
 import JSON
+import LuaBridge
 import RestClient
 import Salesforce
 import SmartStore
@@ -43,9 +44,14 @@ public struct HostSettings: Sendable {
   /// Starts, or finds, an embedded sandbox org for a home; nil where none can be embedded. Blocks.
   public var embeddedSandbox: (@Sendable (_ home: String) throws -> Credentials)?
 
-  /// Services beside the model's own, by name. A handler gets the action and its arguments, and returns nil for an action it
-  /// does not know. Runs on a lane of the bridge; may block.
-  public var services: [String: @Sendable (_ action: String, _ arguments: JSONObject) throws -> JSONValue?] = [:]
+  /// Services beside the model's own that are one blocking function, by name. A handler gets the action and its arguments, and
+  /// returns nil for an action it does not know. Runs on a lane of the bridge, one call of a store after the other; may block.
+  /// ``Host/register(_:)`` adds plug-ins that answer later, tell progress and hear of cancellation.
+  public var services: [String: Plugins.BlockingHandler] = [:]
+
+  /// The names of the services and plug-ins that restricted scripts may call. All others are refused there with
+  /// `bridge` `restricted`.
+  public var safeServices: Set<String> = []
 
   /// Whether scripts that ask for the credentials get the refresh token too. Never set by a script or a file.
   public var allowsRefreshToken = false
@@ -196,6 +202,7 @@ public struct HostSettings: Sendable {
     requestLog = requestLog ?? other.requestLog
     connections = connections(over: other.connections)
     services.merge(other.services) { mine, _ in mine }
+    safeServices.formUnion(other.safeServices)
   }
 
   /// The environment's word: `TUREEN_HOME`, `TUREEN_ORG`, `TUREEN_CREDENTIALS`, `TUREEN_API_VERSION`, `TUREEN_CA_FILE`,

@@ -29,6 +29,7 @@ final class EmbeddedSandbox: Sendable {
     settings.configDirectory = configDirectory
     settings.embeddedSandbox = { home in try self.credentials(home: home) }
     settings.services["tureen.sandbox"] = { action, arguments in try self.perform(action, arguments) }
+    settings.safeServices.insert("tureen.sandbox")
     return settings
   }
 

@@ -37,9 +37,7 @@ final class ObservedHost: BridgeHost {
   func setFeature(_ name: String, isUsed: Bool) { host.setFeature(name, isUsed: isUsed) }
   func attach(_ script: ScriptCalls) { host.attach(script) }
   func sdkInfo() throws -> JSONObject { try host.sdkInfo() }
-  func service(_ name: String, _ action: String, _ arguments: JSONObject) throws -> [UInt8]? {
-    try host.service(name, action, arguments)
-  }
+  var plugins: Plugins { host.plugins }
   func shutdown() { host.shutdown() }
 
   func mobileSync(

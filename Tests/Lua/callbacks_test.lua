@@ -66,7 +66,7 @@ function tests.test_unknown_names_and_bad_arguments_fail()
   local store = "com.salesforce.smartstore"
   exec("unknownService", "unknown service 'com.salesforce.smartstroe'; did you mean 'com.salesforce.smartstore'?",
     "com.salesforce.smartstroe", "z", {})
-  exec("unknownService", "unknown service 'x.y', or it has no action 'z'", "x.y", "z", {})
+  exec("unknownService", "unknown service 'x.y'", "x.y", "z", {})
   exec("unknownAction", "unknown action 'querySoup' of service '" .. store .. "'; did you mean 'pgQuerySoup'?", store,
     "querySoup", {})
   exec("unknownAction", "unknown action 'reSnc' of service 'com.salesforce.mobilesync'; did you mean 'reSync'?",

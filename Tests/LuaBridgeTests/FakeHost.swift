@@ -19,6 +19,20 @@ final class FakeHost: BridgeHost, @unchecked Sendable {
   /// Called for the soup "interrupt".
   var onInterrupt: @Sendable () -> Void = {}
 
+  let plugins: Plugins
+
+  /// Of the service `echo` every action answers with its arguments; the service `note` keeps its `value`.
+  init(isRestricted: Bool = false, warn: @escaping @Sendable (String) -> Void = { _ in }) {
+    plugins = Plugins(isRestricted: isRestricted, warn: warn)
+    plugins.add("echo", isSafe: true) { _, arguments in .object(arguments) }
+    plugins.add("note", isSafe: true) { [weak self] _, arguments in
+      self?.note(arguments["value"]?.stringValue ?? "")
+      return .object(arguments)
+    }
+  }
+
+  private func note(_ value: String) { lock.withLock { state.notes.append(value) } }
+
   var overlaps: Int { lock.withLock { state.overlaps } }
   var shutdowns: Int { lock.withLock { state.shutdowns } }
   var log: [String] { lock.withLock { state.log } }
@@ -158,12 +172,6 @@ final class FakeHost: BridgeHost, @unchecked Sendable {
   func setFeature(_ name: String, isUsed: Bool) {}
 
   func attach(_ script: ScriptCalls) {}
-
-  /// Of the service `echo` every action answers with its arguments; the service `note` keeps its `value`.
-  func service(_ name: String, _ action: String, _ arguments: JSONObject) throws -> [UInt8]? {
-    if name == "note" { lock.withLock { state.notes.append(arguments["value"]?.stringValue ?? "") } }
-    return name == "echo" || name == "note" ? JSONValue.object(arguments).serialized() : nil
-  }
 
   func sdkInfo() throws -> JSONObject { ["sdkVersion": "14.0.0", "appName": "fake"] }
 

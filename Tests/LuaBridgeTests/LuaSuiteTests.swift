@@ -6,7 +6,9 @@ import Testing
 @Suite struct LuaSuiteTests {
   static let folder = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
     .appendingPathComponent("Lua").path
-  static let suites = ["json_test", "arguments_test", "callbacks_test", "async_test", "tasks_test", "timers_test", "lazy_test"]
+  static let suites = [
+    "json_test", "arguments_test", "callbacks_test", "async_test", "tasks_test", "timers_test", "lazy_test", "plugin_test",
+  ]
   static let collectors = ["", "collectgarbage('setpause', 0)", "collectgarbage('generational')"]
 
   @Test(arguments: suites, collectors)

@@ -15,7 +15,13 @@ import Tureen
     /// Called when a query has got to the host.
     let onQuery = Mutex<(@Sendable () -> Void)?>(nil)
 
-    init(_ host: Host) { self.host = host }
+    init(_ host: Host) {
+      self.host = host
+      host.plugins.add("query", isSafe: true) { [reached] _, _ in
+        reached.wait()
+        return true
+      }
+    }
 
     /// Has the service `query` answer once more.
     func signalReached() { reached.signal() }
@@ -27,11 +33,7 @@ import Tureen
       }
       return try host.smartStore(action, call)
     }
-    func service(_ name: String, _ action: String, _ arguments: JSONObject) throws -> [UInt8]? {
-      guard name == "query" else { return try host.service(name, action, arguments) }
-      reached.wait()
-      return JSONValue.bool(true).serialized()
-    }
+    var plugins: Plugins { host.plugins }
 
     func configure(_ options: JSONObject) throws { try host.configure(options) }
     func keyValue(_ action: KeyValueAction, _ call: ActionCall) throws -> [UInt8] { try host.keyValue(action, call) }

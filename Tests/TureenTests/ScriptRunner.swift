@@ -44,6 +44,7 @@ final class ScriptRunner: Sendable {
         username: access.username, password: access.password)
     }
     settings.services["test"] = makeNote
+    settings.safeServices.insert("test")
     change(&settings)
     return Host(settings: settings)
   }

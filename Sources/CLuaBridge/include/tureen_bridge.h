@@ -29,7 +29,10 @@ enum {
   TUREEN_END = 4,    /* a sync is DONE or STOPPED: payload is its state. Terminal */
   TUREEN_FAIL = 5,   /* a sync is FAILED: payload is an error object with the state under `sync`. Terminal */
   TUREEN_REQUEST = 6, /* native code asks the script: `call` is the request's number, the script answers it with a call */
-  TUREEN_NEWS = 8     /* an event of the host, of no call: payload is {event, detail, request?} */
+  TUREEN_NEWS = 8,    /* an event of the host, of no call: payload is {event, detail, request?} */
+  TUREEN_PROGRESS = 9, /* a plug-in says how far the call is: payload is what it gave */
+  TUREEN_CALL = 10,    /* a plug-in of this thread gets a call: payload is the action, a zero byte, the arguments */
+  TUREEN_CALL_OVER = 11 /* that call was given up by its caller; the plug-in still answers it. No payload */
 };
 
 /* One item of news from the mailbox. */
@@ -37,6 +40,8 @@ typedef struct tureen_message {
   int64_t call;
   int32_t kind;
   tureen_bytes payload; /* JSON text */
+  int64_t plugin;       /* of TUREEN_CALL and TUREEN_CALL_OVER: whose call it is */
+  size_t action_length; /* of TUREEN_CALL: bytes of the action's name */
 } tureen_message;
 
 /* One use of an action. The pointers are valid during the call only. */
@@ -74,6 +79,16 @@ typedef struct tureen_host {
   /* Hands over the settings object: 1, or 0 with the error object in *error. */
   int (*_Nonnull configure)(void *_Nullable context, const char *_Nonnull json, size_t length,
                             tureen_bytes *_Nonnull error);
+  /* The next four may be called from any thread. Registers a plug-in whose calls come as messages: its number (> 0), or 0 with
+   * the error object in *error. `spec` is JSON text or NULL. Without `hears_cancel` a call that is given up ends at once. */
+  int64_t (*_Nonnull register_plugin)(void *_Nullable context, const char *_Nonnull service, const char *_Nullable spec,
+                                      int hears_cancel, tureen_bytes *_Nonnull error);
+  /* Removes it: 1, or 0 when it is not registered. Calls it has got stay open. */
+  int (*_Nonnull unregister_plugin)(void *_Nullable context, int64_t plugin);
+  /* A plug-in's answer to a call, or a progress: `kind` and the result as tureen_answer has them. */
+  int32_t (*_Nonnull answer)(void *_Nullable context, int64_t call, int32_t kind, const char *_Nonnull json, size_t length);
+  /* Tells an event of a plug-in: the result as tureen_emit has it. */
+  int32_t (*_Nonnull emit)(void *_Nullable context, const char *_Nonnull event, const char *_Nonnull json, size_t length);
   /* Ends the bridge: waits for accepted store calls, drops their results, shuts the host down and frees the context.
    * Called once; nothing else is called afterwards. */
   void (*_Nonnull release)(void *_Nullable context);

@@ -16,6 +16,7 @@ local M = {}
 
 -- Kinds of messages, as in tureen_bridge.h.
 local RESULT, ERROR, UPDATE, END, FAIL, REQUEST, NEWS = 1, 2, 3, 4, 5, 6, 8
+local PROGRESS, CALL, CALL_OVER = 9, 10, 11
 local is_sync_news = { [UPDATE] = true, [END] = true, [FAIL] = true }
 -- The store a call means when it names none; the native side has the same constant.
 local DEFAULT_STORE = "defaultStore"
@@ -169,6 +170,12 @@ function M.exec(success, err_callback, service, action, args, is_background, cal
   return id
 end
 
+--- Calls `fn` with each progress of a plug-in's call; of those that come between two polls with the latest one.
+---@param id integer?  of a call that was just made; nil, of one that was refused, does nothing
+function M.on_progress(id, fn)
+  if id and calls[id] then calls[id].progress = fn end
+end
+
 --- Sends the `sync` event: the state, and the store it belongs to.
 local function tell_listeners(call, state)
   if type(state) ~= "table" or not event.has_listeners("sync") then return end
@@ -182,6 +189,12 @@ end
 --- Set by the module for custom targets: called with the number of a request of native code, and the request.
 M.on_request = nil
 
+--- Set by the module for plug-ins: called with the id of a call, the plug-in's number, the action and its arguments.
+M.on_call = nil
+
+--- Set by it, too: called with the id of a call that its caller has given up.
+M.on_call_over = nil
+
 --- Delivers an event of the host. If the host waits for the listeners, it is answered when they have run.
 local function tell_news(news)
   event.tell(news.event, news.detail)
@@ -190,11 +203,14 @@ local function tell_news(news)
   end
 end
 
-local function dispatch(kind, id, payload)
+local function dispatch(kind, id, payload, plugin, action)
   if kind == NEWS then return tell_news(payload) end
   if kind == REQUEST then return guard.invoke(M.on_request, id, payload) end
+  if kind == CALL then return guard.invoke(M.on_call, id, plugin, action, payload) end
+  if kind == CALL_OVER then return guard.invoke(M.on_call_over, id) end
   local call = calls[id]
   if call == nil then return end
+  if kind == PROGRESS then return guard.invoke(call.progress, payload) end
   if kind ~= UPDATE then
     calls[id], lazy[id] = nil, nil
     if not call.is_background then live = live - 1 end
@@ -225,9 +241,9 @@ local function deliver_batch()
     delivered = delivered + 1
   end
   for _ = 1, waiting do
-    local kind, id, payload = core.take(lazy)
+    local kind, id, payload, plugin, action = core.take(lazy)
     if kind == nil then break end
-    dispatch(kind, id, payload)
+    dispatch(kind, id, payload, plugin, action)
     delivered = delivered + 1
   end
   return delivered

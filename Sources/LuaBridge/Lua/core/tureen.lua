@@ -54,6 +54,11 @@ function M.configure(options)
   if not ok then error(err, 2) end
 end
 
+-- Functions whose module loads on first use.
+for name, member in pairs { plugin = "register", service = "service", emit = "emit" } do
+  M[name] = function(...) return core.import("plugin")[member](...) end
+end
+
 -- Modules that load on first use.
 local later = {
   force = "force", optimistic = "optimistic", oauth = "oauth", sfaccountmanager = "sfaccountmanager",

@@ -1,0 +1,211 @@
+--- Plug-ins that a script adds, and calls of any service by its name.
+---
+--- An action is a function `(args, success, error, progress, call)`. It runs as a task when a call comes, from `poll`, and may
+--- `await`. It answers once: with `success(value)` or `error(err)`, then or later, or by returning a value, or nil and an error.
+--- An error that it raises is its answer, too.
+local core = ...
+local guard = core.import "guard"
+local event = core.import "event"
+local calls = core.import "calls"
+local async = core.import "async"
+local arguments = core.import "arguments"
+
+local M = {}
+
+-- Kinds of answers, as in tureen.h.
+local RESULT, ERROR, PROGRESS = 1, 2, 3
+
+local plugins = {} -- number -> {service = string, actions = table}
+local open = {}    -- call id -> {task = tureen.Task, call = tureen.PluginCall, service = string}
+
+--- A plug-in that is registered.
+---@class tureen.Plugin
+---@field service string
+local Plugin = {}
+Plugin.__index = Plugin
+Plugin.__name = "tureen.Plugin"
+
+--- Removes the plug-in. Calls that it has got stay open until it answers them. Safe twice.
+function Plugin:unregister()
+  if self.number and core.unplug(self.number) then plugins[self.number] = nil end
+  self.number = nil
+end
+
+--- Converts what a plug-in gave as an error to the object that its caller gets.
+local function as_error(err, service)
+  if type(err) == "table" and not core.is_array(err) and rawget(err, 1) == nil then return err end
+  local message = (err == nil or err == core.null) and "the plug-in gave no reason" or tostring(err)
+  return { domain = service, code = "failed", message = message }
+end
+
+--- Sends an answer. A value without a JSON form raises, after the call has ended with an error that says so.
+---@return boolean taken  false: the call was answered or given up before
+local function send(id, kind, value, name)
+  if value == nil then value = core.null end
+  local ok, taken = pcall(core.answer, id, kind, value, name)
+  if kind ~= PROGRESS then open[id] = nil end
+  if ok then return taken end
+  if kind ~= PROGRESS then
+    local message = type(taken) == "table" and taken.message or tostring(taken)
+    core.answer(id, ERROR, { domain = "bridge", code = "invalidArguments", message = "the plug-in's answer: " .. message }, name)
+  end
+  error(taken, 0)
+end
+
+local function send_error(id, err, service)
+  return send(id, ERROR, as_error(err, service), "error")
+end
+
+--- Makes the error of a call that its caller has given up.
+local function cancelled_error()
+  return calls.new_error("cancelled", "the call was cancelled")
+end
+
+--- Answers with what an action returned; without a value the callbacks answer, now or later.
+local function take_results(id, entry, ...)
+  if open[id] ~= entry then return end
+  local value, err = ...
+  if select("#", ...) > 0 and value ~= nil then
+    guard.invoke(send, id, RESULT, value, "success")
+  elseif err ~= nil then
+    pcall(send_error, id, err, entry.service) -- what a raised error holds need not have a JSON form: the caller hears of that
+  elseif entry.call.cancelled and entry.call.oncancel == nil then
+    send_error(id, cancelled_error(), entry.service)
+  end
+end
+
+--- Runs an action for a call.
+local function perform(id, plugin, action, args)
+  local service = plugin.service
+  local entry = { service = service, call = { id = id, action = action, cancelled = false } }
+  open[id] = entry
+  local function success(value) return send(id, RESULT, value, "success") end
+  local function failure(err) return send_error(id, err, service) end
+  local function progress(value) return send(id, PROGRESS, value, "progress") end
+  entry.task = async.create(plugin.actions[action])
+  async.when_ended(entry.task, function(...) take_results(id, entry, ...) end)
+  async.start(entry.task, args, success, failure, progress, entry.call)
+end
+
+--- Delivers a call to its plug-in.
+calls.on_call = function(id, number, action, args)
+  local plugin = plugins[number]
+  if plugin == nil then
+    core.answer(id, ERROR, calls.new_error("unknownService", "the plug-in was unregistered before it got the call"), "error")
+  elseif plugin.actions[action] == nil then
+    local message = ("unknown action '%s' of service '%s'"):format(action, plugin.service)
+    core.answer(id, ERROR, calls.new_error("unknownAction", message), "error")
+  else
+    perform(id, plugin, action, args)
+  end
+end
+
+--- Tells a plug-in that the caller has given a call up: `call.cancelled` is true from now on, `call.oncancel` is called, and what
+--- the action awaits ends with an error of code `cancelled`.
+calls.on_call_over = function(id)
+  local entry = open[id]
+  if entry == nil then return end
+  entry.call.cancelled = true
+  guard.invoke(entry.call.oncancel, entry.call)
+  if entry.task.state == "running" then return entry.task:cancel() end
+  if open[id] == entry and entry.call.oncancel == nil then send_error(id, cancelled_error(), entry.service) end
+end
+
+--- Adds a service: scripts and programs of this host call it like one of Tureen's own, until the state closes.
+---
+--- Raises when the name is not reverse-DNS, as `com.acme.printer` is, or is taken. With a spec, which has the form of
+--- bridge-spec/actions, wrong arguments are answered before an action hears of the call.
+---@param name string
+---@param actions table<string, function>
+---@param spec table?  {actions = {name = {arguments = ...}}}
+---@return tureen.Plugin
+function M.register(name, actions, spec)
+  if type(name) ~= "string" then arguments.wrong("plugin", 1, "name", "a string", name) end
+  if type(actions) ~= "table" or core.is_array(actions) then
+    arguments.wrong("plugin", 2, "actions", "a table of functions", actions)
+  end
+  if spec == core.null then spec = nil end
+  if spec ~= nil and (type(spec) ~= "table" or core.is_array(spec)) then arguments.wrong("plugin", 3, "spec", "a table", spec) end
+  local own = {}
+  for action, fn in next, actions do
+    if type(action) ~= "string" or type(fn) ~= "function" then
+      core.raise("invalidArguments", ("plugin: argument 2 'actions' must hold functions by name, got %s under %s")
+        :format(arguments.type_name(fn), type(action) == "string" and ("'%s'"):format(action) or arguments.type_name(action)))
+    end
+    own[action] = fn
+  end
+  local number, err = core.plug(name, spec)
+  if number == nil then core.raise("invalidArguments", "plugin: " .. err.message) end
+  plugins[number] = { service = name, actions = own }
+  return setmetatable({ service = name, number = number }, Plugin)
+end
+
+local ANSWERS_OFTEN = { syncDown = true, syncUp = true, reSync = true, refresh = true, more = true }
+
+local function check_callback(action, position, name, value)
+  if value == nil or value == core.null then return nil end
+  if type(value) ~= "function" then arguments.wrong(action, position, name, "a function", value) end
+  return value
+end
+
+--- Makes the function that calls one action: `(args?, success?, error?, progress?)`.
+local function caller(service, action)
+  local function send_call(success, failure, args, progress)
+    if args == core.null then args = nil end
+    if args ~= nil and type(args) ~= "table" then arguments.wrong(action, 1, "args", "a table", args) end
+    local id = calls.exec(success, failure, service, action, args, nil, action)
+    if progress then calls.on_progress(id, progress) end
+    return id
+  end
+  local function call(args, ...)
+    local success, failure, progress = ...
+    local at = 2
+    if type(args) == "function" then
+      args, success, failure, progress, at = nil, args, success, failure, 1
+    end
+    return send_call(check_callback(action, at, "success", success), check_callback(action, at + 1, "error", failure), args,
+      check_callback(action, at + 2, "progress", progress))
+  end
+  local is_sync = service == "com.salesforce.mobilesync" and ANSWERS_OFTEN[action] == true
+  arguments.starters[call] = {
+    is_sync = is_sync,
+    start = function(success, failure, args, progress)
+      return send_call(success, failure, args, check_callback(action, 2, "progress", progress))
+    end,
+  }
+  return call
+end
+
+--- Returns a service by its whole name: each of its fields is a function that calls the action of that name.
+---
+--- `service.print({ pages = 2 }, success, error, progress)`; `await(service.print, { pages = 2 }, progress)`. Whether there is
+--- such a service or action, the call finds out.
+---@param name string
+---@return tureen.Service
+function M.service(name)
+  if type(name) ~= "string" then arguments.wrong("service", 1, "name", "a string", name) end
+  return setmetatable({}, {
+    __index = function(self, action)
+      if type(action) ~= "string" then return nil end
+      local fn = caller(name, action)
+      rawset(self, action, fn)
+      return fn
+    end,
+  })
+end
+
+--- Tells the listeners of this script of an event, at the next poll. The name is reverse-DNS, as a plug-in's.
+---@param name string
+---@param detail any
+function M.emit(name, detail)
+  if type(name) ~= "string" then arguments.wrong("emit", 1, "name", "a string", name) end
+  local is_valid = not ("." .. name .. "."):find("%.%.") and not name:find("[^%w_.]") and name:find(".", 1, true)
+  if not is_valid or name:find("^com%.salesforce%.") or name:find("^tureen%.") then
+    core.raise("invalidArguments", ("emit: argument 1 'name' must be reverse-DNS, as com.acme.printer.jammed is, got '%s'")
+      :format(name))
+  end
+  if detail == nil then detail = core.null end
+  calls.defer(event.emit, name, detail)
+end
+
+return M
