@@ -18,6 +18,9 @@ static const char unusable[] =
 static const char closed[] =
     "{\"domain\":\"bridge\",\"code\":\"closed\",\"message\":\"the host was closed before the call was answered\","
     "\"retryable\":false}";
+static const char closed_plugin[] =
+    "{\"domain\":\"bridge\",\"code\":\"closed\",\"message\":\"the host was closed before plug-in '%s' answered '%s'\","
+    "\"retryable\":false}";
 
 /* The listener of this event with the smallest id above `after`, copied to *found: 1, or 0 when there is none. */
 static int next_listener(tureen *t, const char *event, int64_t after, int64_t last, event_listener *found) {
@@ -154,7 +157,7 @@ static void tell_uncaught(tureen *t, pending_call *call, const char *json, size_
 
 /* Looks up whom a message concerns, and takes the call out when the message ends it: 1, or 0 for an unknown call. */
 static int find(tureen *t, const tureen_message *message, const char *json, int is_error, delivery *found) {
-  int is_last = message->kind != TUREEN_UPDATE, is_fail = message->kind == TUREEN_FAIL;
+  int is_last = message->kind != TUREEN_UPDATE && message->kind != TUREEN_PROGRESS, is_fail = message->kind == TUREEN_FAIL;
   pthread_mutex_lock(&t->lock);
   pending_call *call = is_last ? tureen_calls_remove(&t->calls, message->call)
                                : tureen_calls_find(&t->calls, message->call);
@@ -171,6 +174,10 @@ static int find(tureen *t, const tureen_message *message, const char *json, int 
 }
 
 void tureen_deliver(tureen *t, tureen_message *message) {
+  if (message->kind == TUREEN_CALL || message->kind == TUREEN_CALL_OVER) {
+    tureen_deliver_call(t, message);
+    return;
+  }
   if (message->kind == TUREEN_REQUEST) {
     free(message->payload.data);
     answer_request(t, message->call, ",\"noScript\":true");
@@ -179,7 +186,8 @@ void tureen_deliver(tureen *t, tureen_message *message) {
   char *text = message->payload.length == 0 ? NULL : tureen_text_of(&message->payload);
   if (message->payload.data != NULL) free(message->payload.data);
   int is_error = message->kind == TUREEN_ERROR || message->kind == TUREEN_FAIL || text == NULL;
-  int kind = message->kind == TUREEN_UPDATE ? TUREEN_ANSWER_PROGRESS : is_error ? TUREEN_ANSWER_ERROR : TUREEN_ANSWER_RESULT;
+  int is_progress = message->kind == TUREEN_UPDATE || message->kind == TUREEN_PROGRESS;
+  int kind = is_progress ? TUREEN_ANSWER_PROGRESS : is_error ? TUREEN_ANSWER_ERROR : TUREEN_ANSWER_RESULT;
   const char *json = text == NULL ? unusable : text;
   size_t length = text == NULL ? sizeof unusable - 1 : message->payload.length;
   if (message->kind == TUREEN_NEWS) {
@@ -199,14 +207,31 @@ void tureen_deliver(tureen *t, tureen_message *message) {
   free(text);
 }
 
+/* Whether a text can stand in a JSON string as it is. */
+static int is_plain(const char *text) {
+  for (; *text != 0; text++)
+    if ((unsigned char)*text < 0x20 || (unsigned char)*text > 0x7e || *text == '"' || *text == '\\') return 0;
+  return 1;
+}
+
+/* Answers a call that the end of the host has found open; one of a plug-in by its name, which is plain as all their names are. */
+static void answer_closed(tureen *t, const pending_call *call) {
+  char text[512];
+  int length = 0;
+  if (call->is_of_plugin && is_plain(call->action))
+    length = snprintf(text, sizeof text, closed_plugin, call->service, call->action);
+  int is_named = length > 0 && (size_t)length < sizeof text;
+  call->answer(t, call->id, TUREEN_ANSWER_ERROR, is_named ? text : closed, is_named ? (size_t)length : sizeof closed - 1,
+               call->user);
+}
+
 void tureen_answer_all_closed(tureen *t) {
   for (;;) {
     pthread_mutex_lock(&t->lock);
     pending_call *call = tureen_calls_remove_any(&t->calls);
     pthread_mutex_unlock(&t->lock);
     if (call == NULL) return;
-    if (call->answer != NULL)
-      call->answer(t, call->id, TUREEN_ANSWER_ERROR, closed, sizeof closed - 1, call->user);
+    if (call->answer != NULL) answer_closed(t, call);
     tureen_call_free(call);
   }
 }

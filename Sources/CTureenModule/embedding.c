@@ -37,6 +37,11 @@ PUBLIC int tureen_open(const char *options, tureen **out, char **error) {
 }
 
 static void destroy(tureen *t) {
+  while (t->plugins != NULL) {
+    plugin *next = t->plugins->next;
+    free(t->plugins);
+    t->plugins = next;
+  }
   while (t->listeners != NULL) {
     event_listener *next = t->listeners->next;
     free(t->listeners);
@@ -143,6 +148,13 @@ PUBLIC int tureen_poll(tureen *t, int timeout_ms) {
   return delivered >= 0 && !can_sleep ? TUREEN_SYSTEM : delivered;
 }
 
+/* Notes what a call is of: 1, or 0 without memory. */
+static int name_call(pending_call *call, const char *service, const char *action) {
+  call->service = strdup(service);
+  call->action = strdup(action);
+  return call->service != NULL && call->action != NULL;
+}
+
 /* A call that is ready to be accepted; NULL without memory. */
 static pending_call *new_call(const char *service, const char *action, tureen_on_answer answer, void *user) {
   pending_call *call = calloc(1, sizeof *call);
@@ -150,10 +162,7 @@ static pending_call *new_call(const char *service, const char *action, tureen_on
   call->answer = answer;
   call->user = user;
   call->is_sync = strcmp(service, "com.salesforce.mobilesync") == 0;
-  if (answer != NULL) return call;
-  call->service = strdup(service);
-  call->action = strdup(action);
-  if (call->service != NULL && call->action != NULL) return call;
+  if (answer != NULL || name_call(call, service, action)) return call;
   tureen_call_free(call);
   return NULL;
 }
@@ -174,6 +183,10 @@ PUBLIC int64_t tureen_exec(tureen *t, const char *service, const char *action, c
   if (call == NULL) return TUREEN_NO_MEMORY;
   pthread_mutex_lock(&t->lock);
   int64_t id = t->is_closed ? TUREEN_CLOSED : tureen_calls_reserve(&t->calls) ? 0 : TUREEN_NO_MEMORY;
+  if (id == 0 && tureen_has_plugin(t, service)) {
+    call->is_of_plugin = 1;
+    if (call->service == NULL && !name_call(call, service, action)) id = TUREEN_NO_MEMORY;
+  }
   if (id == 0) {
     id = tureen_embedded_call(t->host.context, &request, &call->store, &refusal);
     call->id = id;
@@ -228,7 +241,7 @@ static int is_told(const char *event) {
                                        "sessionNeeded", "userSwitched", "uncaughtError"};
   for (size_t i = 0; i < sizeof events / sizeof *events; i++)
     if (strcmp(events[i], event) == 0) return 1;
-  return 0;
+  return strchr(event, '.') != NULL; /* of a plug-in */
 }
 
 PUBLIC int64_t tureen_listen(tureen *t, const char *event, tureen_on_event listener, void *user) {
@@ -278,6 +291,7 @@ PUBLIC const char *tureen_status_text(int64_t status) {
     case TUREEN_NO_MEMORY: return "no memory";
     case TUREEN_REFUSED: return "the host refused";
     case TUREEN_SYSTEM: return "the system refused";
+    case TUREEN_NOT_OPEN: return "the call is not open";
     default: return status >= 0 ? "ok" : "unknown status";
   }
 }

@@ -34,7 +34,8 @@ typedef struct pending_call {
   int is_sync;
   int is_given_up;    /* by tureen_cancel: how it ends is of no interest */
   tureen_bytes store; /* end of the detail of its events; of syncs only */
-  char *service, *action; /* of a call without a callback, whose failure names it; else NULL */
+  char *service, *action; /* of a call without a callback, whose failure names it, or of a plug-in; else NULL */
+  int is_of_plugin;
 } pending_call;
 
 /* The calls by id. */
@@ -63,6 +64,16 @@ typedef struct event_listener {
   char event[]; /* the name */
 } event_listener;
 
+/* A plug-in that is registered. */
+typedef struct plugin {
+  struct plugin *next;
+  int64_t number;
+  tureen_on_call on_call;
+  tureen_on_cancel on_cancel;
+  void *user;
+  char service[]; /* the name */
+} plugin;
+
 /* All is touched only with `lock` held, but for what says otherwise. */
 struct tureen {
   pthread_mutex_t lock;
@@ -79,8 +90,14 @@ struct tureen {
   call_table calls;
   event_listener *listeners;
   int64_t last_listener;
+  plugin *plugins;
   int is_offline, is_paused; /* what the last events said; of the thread that polls */
 };
+
+/* Whether the program has a plug-in of that name. With `t->lock` held. */
+int tureen_has_plugin(const tureen *t, const char *service);
+/* Hands a call, or its cancellation, to its plug-in; `t->lock` is not held. Frees the payload. */
+void tureen_deliver_call(tureen *t, tureen_message *message);
 
 /* Hands a message to those it concerns; `t->lock` is not held. Frees the payload. */
 void tureen_deliver(tureen *t, tureen_message *message);

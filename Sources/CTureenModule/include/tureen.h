@@ -39,14 +39,16 @@ enum {
   TUREEN_CLOSED = -2,    /* the handle is closed */
   TUREEN_NO_MEMORY = -3, /* nothing was done */
   TUREEN_REFUSED = -4,   /* the host says why in *error */
-  TUREEN_SYSTEM = -5     /* the system refused, and errno says why */
+  TUREEN_SYSTEM = -5,    /* the system refused, and errno says why */
+  TUREEN_NOT_OPEN = -6   /* the call was answered or given up before, or was never one of a plug-in of this handle */
 };
 
 /* What an answer is. The first two end the call; each call that was accepted ends once. */
 enum {
   TUREEN_ANSWER_RESULT = 1,  /* json is the result; of a sync its state, DONE or STOPPED */
   TUREEN_ANSWER_ERROR = 2,   /* json is the error; of a sync that FAILED with its state under "sync" */
-  TUREEN_ANSWER_PROGRESS = 3 /* json is what has changed: the state of a running sync, the changes an observer saw */
+  TUREEN_ANSWER_PROGRESS = 3 /* json is what has changed: the state of a running sync, the changes an observer saw, what a
+                                plug-in says of its progress */
 };
 
 /* Hears what becomes of a call. `kind` is one of TUREEN_ANSWER_...; `length` leaves the zero byte out. */
@@ -117,8 +119,8 @@ int tureen_cancel(tureen *t, int64_t call);
 int64_t tureen_pending(tureen *t);
 
 /* Calls `listener` for each event of that name: sync, online, offline, pause, resume, salesforceSessionRefresh, sessionLost,
- * sessionNeeded, userSwitched or uncaughtError; see bridge-spec/events. A sync's event comes after the answer it belongs to;
- * where an event has no detail, json is null.
+ * sessionNeeded, userSwitched or uncaughtError (see bridge-spec/events), or a name with a dot, as the events of plug-ins have. A
+ * sync's event comes after the answer it belongs to; where an event has no detail, json is null.
  * Listeners are called in the order they were added; one added while an event is told waits for the next.
  * Returns a number above 0 for tureen_unlisten; TUREEN_MISUSE (a NULL, another name), TUREEN_CLOSED, TUREEN_NO_MEMORY. */
 int64_t tureen_listen(tureen *t, const char *event, tureen_on_event listener, void *user);
@@ -147,6 +149,55 @@ int tureen_report(tureen *t, int state);
  * From any thread and inside callbacks; never blocks. Returns TUREEN_OK; TUREEN_MISUSE for a NULL and for another text, which is
  * not used, and the host goes on waiting; TUREEN_REFUSED when nothing waits for a session, say after 120 s; TUREEN_CLOSED. */
 int tureen_give_session(tureen *t, const char *json);
+
+/* A plug-in of the program gets a call: it answers with tureen_answer, now or later. `arguments` is a JSON object without
+ * spaces; `length` leaves the zero byte out. Both texts live until the function returns. Runs inside tureen_poll, as all
+ * callbacks do. */
+typedef void (*tureen_on_call)(tureen *t, int64_t call, const char *action, const char *arguments, size_t length, void *user);
+
+/* The caller has given up a call that the plug-in has got, or the answer was on its way. The plug-in still answers it. */
+typedef void (*tureen_on_cancel)(tureen *t, int64_t call, void *user);
+
+/* Adds a service that the program carries out itself. tureen_exec of this handle reaches it, from everywhere in the program;
+ * Lua states that have loaded luaopen_tureen have hosts of their own and do not.
+ *
+ * service    Its name: reverse-DNS, as com.acme.printer; letters, digits and '_' in at least two parts. Not below com.salesforce.
+ *            or tureen.
+ * spec       NULL, or JSON text: {"actions": {"print": {"arguments": {...}}}}, where an action is described as in
+ *            bridge-spec/actions. Calls of other actions and with wrong arguments are then answered with an error, and the
+ *            plug-in does not hear of them. The text is not needed afterwards.
+ * on_call    Gets each call.
+ * on_cancel  Hears of tureen_cancel. NULL: a call that is given up ends at once with bridge/cancelled, and its answer is late.
+ * error      NULL, or gets a text for tureen_text_free: the error as JSON, when this is refused.
+ * A call that is still open when the host closes is answered with bridge/closed, whose message names the plug-in and the action;
+ * on_cancel is not called then.
+ * Returns TUREEN_OK; TUREEN_REFUSED: the name is wrong or taken, or the spec is wrong; TUREEN_MISUSE (a NULL), TUREEN_CLOSED,
+ * TUREEN_NO_MEMORY. */
+int tureen_register(tureen *t, const char *service, const char *spec, tureen_on_call on_call, tureen_on_cancel on_cancel,
+                    void *user, char **error);
+
+/* Removes a plug-in. Calls that it has got stay open and can be answered; the others end with bridge/unknownService. When
+ * another thread is in tureen_poll, on_call may just be running. Unknown names are fine.
+ * Returns TUREEN_OK, TUREEN_CLOSED or TUREEN_MISUSE. */
+int tureen_unregister(tureen *t, const char *service);
+
+/* Answers a call that a plug-in has got. From any thread, also inside on_call; never blocks.
+ *
+ * kind    TUREEN_ANSWER_RESULT or TUREEN_ANSWER_ERROR, once; before it TUREEN_ANSWER_PROGRESS as often as you like. A progress
+ *         that the caller has not polled yet gives way to the next one.
+ * json    JSON text of `length` bytes. Of an error an object {domain, code, message, retryable, ...}; without a domain it is the
+ *         service, without a code "failed".
+ * Returns TUREEN_OK; TUREEN_NOT_OPEN: the answer comes late or twice, or the call is not of a plug-in of this handle; nothing
+ * happens but a warning in the log; TUREEN_MISUSE (a NULL, another kind, not JSON; the call stays open), TUREEN_CLOSED. */
+int tureen_answer(tureen *t, int64_t call, int kind, const char *json, size_t length);
+
+/* Tells the listeners of this handle of an event when it is next polled. From any thread; never blocks.
+ *
+ * event  A name as those of plug-ins: com.acme.printer.jammed.
+ * json   Its detail, JSON text of `length` bytes; NULL for null.
+ * Returns TUREEN_OK; TUREEN_REFUSED: too much waits to be polled; TUREEN_MISUSE (a NULL, a wrong name, not JSON);
+ * TUREEN_CLOSED. */
+int tureen_emit(tureen *t, const char *event, const char *json, size_t length);
 
 /* The library's version. Constant. */
 const char *tureen_version(void);

@@ -1,0 +1,65 @@
+import Foundation
+import Testing
+
+/// Plug-ins of C programs and of scripts in stock Lua, on an installed library.
+@Suite(.enabled(if: !Built.isSanitized, "a sanitized library loads in no foreign program"))
+struct PluginTests {
+  private func compile(_ name: String, _ place: Workplace) async throws -> String {
+    let installed = try await Installed.shared()
+    let program = place.path + "/" + name
+    let source = Built.package.path + "/Tests/EndToEnd/Programs/\(name).c"
+    let ended = try await place.run(
+      "/bin/sh",
+      [
+        "-c",
+        """
+        cc -std=c11 -D_POSIX_C_SOURCE=200809L -Wall -Wextra -Wpedantic -Werror -pthread -o '\(program)' '\(source)' \
+        $(pkg-config --cflags --libs tureen) -Wl,-rpath,"$(pkg-config --variable=libdir tureen)"
+        """,
+      ], environment: ["PKG_CONFIG_PATH": installed.path + "/lib/pkgconfig"])
+    #expect(ended.status == 0 && ended.errors == "", "\(ended.errors)")
+    return program
+  }
+
+  /// The program checks each case itself and says where one fails.
+  @Test func cPlugin_calledAnsweredCancelledAndClosed_keepsEveryPromise() async throws {
+    let place = try Workplace()
+    let ended = try await place.run(try await compile("plugin", place), [place.home])
+    #expect(ended.status == 0, "\(ended.errors)")
+    #expect(ended.errors == "", "the library writes nothing")
+    #expect(ended.output == "done\n")
+  }
+
+  @Test func luaPlugin_inStockLua_answersAwaitsAndIsNamedInTheLogWhenItDoesNot() async throws {
+    let place = try Workplace()
+    let installed = try await Installed.shared()
+    let script = try place.write(
+      """
+      local tureen = require "tureen"
+      tureen.plugin("com.acme.printer", {
+        print = function(args, success, _, progress)
+          progress { page = 1 }
+          tureen.sleep(1)
+          success { pages = args.pages }
+        end,
+        silent = function() end,
+      })
+      local printer = tureen.service "com.acme.printer"
+      tureen.async(function()
+        local done, err = tureen.await(printer.print, { pages = 2 }, function(at) print("page", at.page) end)
+        print("pages", assert(done, err).pages)
+      end)
+      assert(tureen.run())
+      printer.silent()
+      tureen.poll(1000)
+      """, to: "script.lua")
+    let ended = try await place.run(
+      Built.lua, [script],
+      environment: [
+        "LUA_CPATH": installed.path + "/lib/lua/5.4/?.so;;", "TUREEN_HOME": place.home, "TUREEN_LOG": "warning",
+      ])
+    #expect(ended.status == 0, "\(ended.errors)")
+    #expect(ended.output == "page\t1\npages\t2\n")
+    #expect(ended.errors.contains("plug-in 'com.acme.printer' has not answered 'silent'; the host is closed"), "\(ended.errors)")
+  }
+}
