@@ -113,7 +113,7 @@ let package = Package(
     .executableTarget(
       name: "TureenCLI",
       dependencies: [
-        "Tureen", "CRepl", "RestClient", "Salesforce", "SmartStore",
+        "Tureen", "LuaBridge", "CRepl", "CApexScript", "RestClient", "Salesforce", "SmartStore",
         .target(name: "SandboxOrg", condition: .when(traits: ["Sandbox"])),
         .target(name: "SandboxForge", condition: .when(traits: ["Sandbox"])),
         .target(name: "SandboxParse", condition: .when(traits: ["Sandbox"])), "Support", log,
@@ -123,6 +123,8 @@ let package = Package(
     // The line editor of `tureen repl` is libedit: history, keys and widths of characters are solved there. BSD licence;
     // readline's is not ours.
     .target(name: "CRepl", exclude: ["repl.lua", "values.lua"], linkerSettings: [.linkedLibrary("edit")]),
+    // The Lua text behind `tureen sandbox --apex`.
+    .target(name: "CApexScript", exclude: ["apex.lua"]),
     .target(
       name: "TestSupport",
       dependencies: ["Database", "SmartStore", "RestClient", "MobileSync", "Salesforce", "JSON", "Support", log]),

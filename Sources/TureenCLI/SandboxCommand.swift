@@ -22,6 +22,9 @@ import Tureen
         It also serves a forge, which answers as GitHub's REST API does, under /api/v3, and a Parse server with a library of \
         books under /parse. Their addresses, tokens and keys are printed, too. Their data start anew with each start.
 
+        With --apex a Lua file answers requests to /services/apexrest/. The file runs anew for each request, without access to \
+        files, programs and the environment, for 10 seconds at most.
+
         Exit status:
           0    interrupted
           64   wrong usage
@@ -52,6 +55,10 @@ import Tureen
         "A JSON or CSV file of records for a new org; may be repeated. An existing org is left as it is."),
       completion: .file())
     var seed: [String] = []
+
+    @Option(
+      help: "A Lua file whose handlers answer /services/apexrest/; bridge-spec/sandbox shows one.", completion: .file())
+    var apex: String?
 
     @Option(help: "A JSON file of further users and clients that may sign in.")
     var signIn: String?
@@ -145,6 +152,7 @@ import Tureen
       if !configuration.seedPaths.isEmpty, contacts == nil, accounts == nil { configuration.seed = .none }
       let server: SandboxServer, place: ServedSandbox.Place
       do {
+        let script = try apex.map { path throws(SandboxError) in try ApexScript(file: path) }
         place = try ServedSandbox.Place(home: home)
         if let signIn {
           configuration.signIn = try SandboxSignInData(file: signIn)
@@ -156,6 +164,7 @@ import Tureen
         }
         configuration.databasePath = try data ?? SandboxFiles.database(home: home)
         server = try waitFor { [configuration] in try await SandboxServer.start(configuration) }
+        try script?.install(on: server)
         server.faults.reset(seed: faultSeed)
         try server.faults.add(rules)
       } catch let error as ServedSandbox.Place.Taken {
