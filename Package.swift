@@ -17,6 +17,12 @@ let selfContained: [LinkerSetting] = [
   .linkedLibrary("_FoundationCollections"), .linkedLibrary("_FoundationCShims"),
 ]
 
+/// A program of the guide, with the Swift library alone.
+func program(_ name: String) -> Target {
+  .executableTarget(
+    name: name, dependencies: ["Tureen"], path: "Tests/EndToEnd/Programs/" + name, linkerSettings: [.linkedLibrary("lua5.4")])
+}
+
 let package = Package(
   name: "tureen",
   products: [
@@ -179,6 +185,8 @@ let package = Package(
     .executableTarget(
       name: "SwiftTool", dependencies: ["Tureen", "LuaBridge", "SmartStore", "JSON"],
       path: "Tests/EndToEnd/Programs/SwiftTool", linkerSettings: [.linkedLibrary("lua5.4")]),
+    // The programs of the Swift guide, which the tests run, too.
+    program("AccountList"), program("DetailView"), program("OptimisticDelete"),
     // What scripts/dev/bench measures of the engine without a bridge.
     .executableTarget(name: "EngineBench", dependencies: ["SmartStore", "JSON"], path: "scripts/dev/benchmarks/engine"),
   ],

@@ -10,7 +10,13 @@ extension SyncManager {
   public func syncDown(
     target: JSONObject, options: JSONObject? = nil, soupName: String, syncName: String? = nil
   ) async throws -> SyncState {
-    try await finalState { manager, listeners in
+    try await runDown(target, options, soupName, syncName) { _ in }
+  }
+
+  package func runDown(
+    _ target: JSONObject, _ options: JSONObject?, _ soupName: String, _ syncName: String?, _ onUpdate: @escaping Listener
+  ) async throws -> SyncState {
+    try await finalState(onUpdate) { manager, listeners in
       try manager.create(.syncDown, target, options, soupName, syncName, listeners)
     }
   }
@@ -18,8 +24,14 @@ extension SyncManager {
   public func syncUp(
     target: JSONObject? = nil, options: JSONObject? = nil, soupName: String, syncName: String? = nil
   ) async throws -> SyncState {
-    try await finalState { manager, listeners in
-      try manager.create(.syncUp, target ?? [:], options, soupName, syncName, listeners)
+    try await runUp(target ?? [:], options, soupName, syncName) { _ in }
+  }
+
+  package func runUp(
+    _ target: JSONObject, _ options: JSONObject?, _ soupName: String, _ syncName: String?, _ onUpdate: @escaping Listener
+  ) async throws -> SyncState {
+    try await finalState(onUpdate) { manager, listeners in
+      try manager.create(.syncUp, target, options, soupName, syncName, listeners)
     }
   }
 
@@ -46,10 +58,14 @@ extension SyncManager {
   }
 
   func finalState(
-    _ start: @escaping @Sendable (SyncManager, RunListeners) throws -> SyncState
+    _ onUpdate: @escaping Listener = { _ in }, _ start: @escaping @Sendable (SyncManager, RunListeners) throws -> SyncState
   ) async throws -> SyncState {
     try await ending { control, end in
-      let listeners = RunListeners({ state in if state.status.isTerminal { end(.success(state)) } }, control: control)
+      let listeners = RunListeners(
+        { state in
+          onUpdate(state)
+          if state.status.isTerminal { end(.success(state)) }
+        }, control: control)
       _ = try start(self, listeners)
     }
   }
