@@ -23,6 +23,16 @@ import Testing
     #expect(ended.status == 130 && !ended.errors.contains("traceback"), "\(ended)")
   }
 
+  @Test func relay_pluginOfTheScript_isListedAndAnswersAHybridClient() async throws {
+    let place = try Workplace()
+    let (relay, port) = try await startRelay(place)
+    let client = try await place.run("/usr/bin/env", ["node", Self.folder + "/plugin_job.mjs", port])
+    #expect(client.status == 0 && client.output == "the plug-in answers through the relay\n", "\(client)")
+    relay.send(SIGINT)
+    let ended = await relay.ended()
+    #expect(ended.status == 130 && !ended.errors.contains("traceback"), "\(ended)")
+  }
+
   @Test func relay_brokenLines_areAnsweredAndTheConnectionStays() async throws {
     let place = try Workplace()
     let (relay, port) = try await startRelay(place)

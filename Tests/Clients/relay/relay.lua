@@ -11,6 +11,15 @@ server:settimeout(0)
 print("relay on port " .. select(2, server:getsockname()))
 io.stdout:flush()
 
+-- A plug-in of this program's own, as native containers have them beside those of the SDK.
+tureen.plugin("com.acme.echo", {
+  echo = function(args, success) success(args) end,
+  later = function(args, success, failure) tureen.sdkinfo.getInfo(function() success(args) end, failure) end,
+  refuse = function(args, _, failure)
+    failure { domain = "com.acme.echo", code = "refused", message = args.reason, retryable = false }
+  end,
+})
+
 local client, partial, outgoing = nil, "", ""
 -- What `socket.select` can wait for beside its own sockets.
 local bridge = { getfd = tureen.fd, dirty = function() return false end }
