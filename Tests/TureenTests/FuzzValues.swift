@@ -117,6 +117,7 @@ struct FuzzValues: Sendable {
     case .fieldlist: return chance(2) ? .string("Id,LastName, " + text()) : ["Id", .string(text())]
     case .string: return .string(chance(3) ? text() : pick(["s", "Id", "n", "0"]))
     case .integer: return chance(3) ? number() : 1
+    case .number: return chance(3) ? number() : 1.5
     case .boolean: return .bool(chance(2))
     case .object:
       var object = JSONObject()

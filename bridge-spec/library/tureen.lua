@@ -202,6 +202,10 @@
 ---@field forcePluginsAvailable string[]  the services
 ---@field bootConfig table  bootconfig.json with its defaults
 
+---@alias tureen.PluginAction fun(args: table, success: (fun(value: any): boolean), error: (fun(err: any): boolean), progress: (fun(value: any): boolean), call: tureen.PluginCall): any, any
+
+---@alias tureen.ServiceAction fun(args: table?, success: tureen.Success?, error: tureen.Failure?, progress: (fun(value: any))?): integer?
+
 --- What error callbacks get.
 ---@class tureen.Error
 ---@field domain string  "bridge", "smartstore", "sync", "network", "host", "force": which part failed
@@ -243,6 +247,22 @@
 --- A function that runs as a coroutine of its own. An error in it goes to those who await it, else to tureen.onerror.
 ---@class tureen.Task
 local Task = {}
+
+--- A plug-in that tureen.plugin has registered.
+---@class tureen.Plugin
+---@field service string
+local Plugin = {}
+
+--- What an action gets as its last argument: one call.
+---@class tureen.PluginCall
+---@field id integer
+---@field action string
+---@field cancelled boolean  true once the caller has given the call up
+---@field oncancel (fun(call: tureen.PluginCall))?  set it to hear of that; without it a call that waits for a callback then ends with bridge/cancelled
+
+--- A service of any kind, by name: its fields are its actions.
+---@class tureen.Service
+---@field [string] tureen.ServiceAction
 
 --- What tureen.after gives.
 ---@class tureen.Timer
@@ -379,6 +399,27 @@ function tureen.waitEvent(name, filter, ms) end
 ---@param id integer?  what the function that made the call returned; nil, of a call that was refused, does nothing
 function tureen.cancel(id) end
 
+--- Adds a service to this host: a name and actions. An action is a function (args, success, error, progress, call) that
+--- runs as a task and may await. It answers once: with success(value) or error(err), then or later, or by returning a
+--- value, or nil and an error. Raises for a name that is taken or not reverse-DNS.
+---@param name string  reverse-DNS, such as com.acme.printer
+---@param actions table  functions by the names of the actions: table<string, tureen.PluginAction>
+---@param spec table?  {actions = {name = {arguments = ...}}}, as bridge-spec/actions describes actions: wrong arguments are answered before an action hears of the call
+---@return tureen.Plugin
+function tureen.plugin(name, actions, spec) end
+
+--- Returns a service by its whole name. Each of its fields is a function (args, success, error, progress) that calls
+--- the action of that name and returns an id for tureen.cancel; it can be awaited: await(service.print, args,
+--- progress).
+---@param name string
+---@return tureen.Service
+function tureen.service(name) end
+
+--- Tells the listeners of this script of an event at the next poll.
+---@param name string  reverse-DNS, such as com.acme.printer.jammed
+---@param detail any
+function tureen.emit(name, detail) end
+
 --- Marks a table as an array, so that it stays one when it is empty; without a table it makes a new one.
 ---@generic T: table
 ---@param t T?
@@ -421,6 +462,9 @@ function Task:cancel() end
 --- Returns true if cancel was called while the task ran.
 ---@return boolean
 function Task:is_cancelled() end
+
+--- Removes the plug-in. Calls that it has got stay open until it answers them. Calling it twice does nothing.
+function Plugin:unregister() end
 
 --- Cancels the timer: its function is not called.
 function Timer:cancel() end
