@@ -30,8 +30,8 @@ public struct JSONFile: Sendable {
     Problem(description: "\(name)\(line(ofKey: key).map { ":\($0)" } ?? ""): '\(key)' \(what)")
   }
 
-  /// A problem with a key of one element of a first-level list; without such a key, the line is the element's.
-  /// - Parameter position: Counted from 0.
+  /// A problem with a key of one element, counted from 0, of a first-level list. If the element lacks the key, the line is the
+  /// element's.
   public func problem(key: String, of position: Int, in list: String, _ what: String) -> Problem {
     problem(at: [.key(list), .position(position), .key(key)], "'\(key)' \(what)")
   }

@@ -14,7 +14,7 @@ public struct PartlyParsed: Sendable {
   /// The list; nil when there is none, or the member is no list. Then it is among the others.
   public private(set) var list: List?
 
-  /// - Parameter key: The member that stays as text when it is a list.
+  /// Parses an object; the member `key` stays as text when it is a list.
   /// - Throws: ``JSONError`` as for parsing the whole: the list's text is JSON, too.
   public init(parsing bytes: [UInt8], leaving key: String) throws(JSONError) {
     let wanted = Array(key.utf8)

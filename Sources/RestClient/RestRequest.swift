@@ -38,7 +38,7 @@ public struct RestRequest: Sendable {
   /// False for the few resources that are open to everybody, such as the list of API versions. No token is sent then.
   public var requiresAuthentication: Bool = true
 
-  /// - Parameter isRepeatable: nil derives it from the method.
+  /// Makes a request. Unless you say otherwise, it is repeatable if its method is idempotent.
   public init(
     _ method: HTTPMethod,
     _ path: String,

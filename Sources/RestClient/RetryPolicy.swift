@@ -32,6 +32,8 @@ public struct RetryPolicy: Sendable, Equatable {
 
   /// - Parameters:
   ///   - attempt: The try that failed, from 1.
+  ///   - isRepeatable: Whether the request may be sent again although the server may have carried it out.
+  ///   - error: Why the try failed.
   ///   - now: Seconds since 1970, to read a date in `Retry-After`.
   ///   - random: In 0..<1.
   /// - Note: When the server asks for a longer wait than ``longestBackoff``, the answer is to stop: coming back early

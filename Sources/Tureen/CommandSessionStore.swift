@@ -17,6 +17,7 @@ public struct CommandSessionStore: SessionStore {
   /// - Parameters:
   ///   - command: The program and its arguments; run without a shell.
   ///   - org: As the home's folder is called; with `user` it is what the program keeps the session by.
+  ///   - user: As the org's folder calls the user.
   ///   - lockFolder: Where the lock is.
   public init(command: [String], org: String, user: String, lockFolder: String) {
     self.init(command: command, org: org, user: user, lock: FileSessionStore(folder: lockFolder))

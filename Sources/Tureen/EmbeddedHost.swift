@@ -8,6 +8,8 @@ import RestClient
 ///
 /// - Parameters:
 ///   - options: JSON text of an object: the settings of `tureen.configure`.
+///   - length: Of the text, in bytes.
+///   - table: Gets the functions of the host.
 ///   - refusal: Gets the error object when 0 is returned.
 /// - Returns: 1, or 0; then `table` is not filled.
 @_cdecl("tureen_embedded_host")

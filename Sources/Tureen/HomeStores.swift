@@ -35,7 +35,7 @@ public struct HomeStores: Sendable {
   ///   - from: The key that encrypted stores have now. Plain ones need none.
   ///   - to: The key they are all to have, nil for plain files.
   ///   - report: Hears of each store when it is done.
-  /// - Throws: ``StoreError`` `.encryptionUnavailable`.
+  /// - Throws: ``SmartStore/StoreError`` `.encryptionUnavailable`.
   public func changeKey(
     from: StoreKey?, to: StoreKey?, report: (_ file: String, _ outcome: Outcome) -> Void
   ) throws {

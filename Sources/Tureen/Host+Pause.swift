@@ -8,7 +8,9 @@ extension Host {
   /// ``resume()``. Those that are left alone go on, and a process that is suspended meanwhile loses nothing: what a sync has not
   /// stored is fetched again. Any thread that may wait.
   ///
-  /// - Parameter timeoutMs: How long listeners are waited for: a script that does not poll hears of it later.
+  /// - Parameters:
+  ///   - stoppingSyncs: Ends the syncs.
+  ///   - timeoutMs: How long listeners are waited for: a script that does not poll hears of it later.
   /// - Returns: True when the listeners have run, or there are none.
   @discardableResult
   public func pause(stoppingSyncs: Bool = false, timeoutMs: Int = 1000) -> Bool {

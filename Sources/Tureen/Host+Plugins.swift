@@ -7,7 +7,7 @@ extension Host {
   /// runs; calls that were made before it are not repeated.
   ///
   /// Restricted scripts reach it only if ``HostSettings/safeServices`` has its name.
-  /// - Throws: ``BridgeError`` `invalidArguments`: the name is not reverse-DNS, is reserved or taken, or the spec names an action
+  /// - Throws: `BridgeError` `invalidArguments`: the name is not reverse-DNS, is reserved or taken, or the spec names an action
   ///   that the plug-in lacks.
   public func register(_ plugin: some Plugin) throws {
     try plugins.register(plugin, isSafe: isSafe(plugin.service))
@@ -21,8 +21,10 @@ extension Host {
   /// Tells the listeners of the script, or of the C program, of an event when they next poll: each one, in order. Any thread;
   /// never blocks. Nothing happens before a script is there.
   ///
-  /// - Parameter event: A name as plug-ins have, such as `com.acme.printer.jammed`.
-  /// - Throws: ``BridgeError`` `invalidArguments` for another name, `mailboxFull` when too much waits to be polled, `closed`.
+  /// - Parameters:
+  ///   - event: A name as plug-ins have, such as `com.acme.printer.jammed`.
+  ///   - detail: What the listeners get.
+  /// - Throws: `BridgeError` `invalidArguments` for another name, `mailboxFull` when too much waits to be polled, `closed`.
   public func emit(_ event: String, _ detail: JSONValue = .null) throws {
     try attachedScript?.emit(event, detail)
   }

@@ -46,8 +46,8 @@ public final class Host: BridgeHost {
   }
 
   /// Reads and checks the configuration files, so that their mistakes come out before a script runs.
-  /// - Throws: ``HostError`` `.invalidConfiguration`, naming the file, the line and the key; ``StoreError``
-  ///   `.encryptionUnavailable` when a key is set for the stores and this build has no use for it.
+  /// - Throws: ``HostError`` `.invalidConfiguration`, naming the file, the line and the key;
+  ///   ``SmartStore/StoreError`` `.encryptionUnavailable` when a key is set for the stores and this build has no use for it.
   public func prepare() throws {
     try state.withLock { state in
       if let directory = state.settings.configDirectory {

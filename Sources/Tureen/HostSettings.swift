@@ -17,7 +17,7 @@ public struct HostSettings: Sendable {
   public var user: String?
   /// Whether an org that is not a sandbox is refused before anything is sent to its data. Never set by a script or a file.
   public var isSandboxOnly = false
-  /// A JSON file that says how to sign in; ``SignInKeys`` lists its keys.
+  /// A JSON file that says how to sign in; `SignInKeys` lists its keys.
   public var credentialsFile: String?
   /// Whether `bootconfig.json` named that file: a script's folder must not name programs that are run.
   var credentialsFileIsOfScript = false

@@ -87,7 +87,7 @@ public enum StoreKeySource: Sendable, Equatable {
 
   /// Finds the key. Blocks: a command may take its time, up to 60 s.
   /// - Throws: ``HostError`` `.invalidConfiguration`, naming the file, variable or program, never what was read;
-  ///   ``StoreError`` `.encryptionUnavailable`.
+  ///   ``SmartStore/StoreError`` `.encryptionUnavailable`.
   public func read() throws -> StoreKey {
     guard StoreKey.isSupported else { throw StoreKey.unavailable }
     let secret = try secret()

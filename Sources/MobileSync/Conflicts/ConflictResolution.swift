@@ -22,7 +22,7 @@ public typealias ConflictResolver = @Sendable (SyncConflict) async throws -> Con
 
 /// Finds resolvers that are not registered with a manager: those of scripts.
 public protocol ConflictResolverSource: Sendable {
-  /// - Parameter name: What the sync's options call it.
+  /// Resolves a conflict with the resolver that the sync's options call `name`.
   func resolve(_ conflict: SyncConflict, with name: String) async throws -> ConflictResolution
 }
 

@@ -8,6 +8,7 @@ extension SyncManager {
   /// ``SyncState/ghostsCheckedUntil``.
   ///
   /// - Parameters:
+  ///   - reference: A sync down.
   ///   - force: Also when they are more than the target allows otherwise.
   ///   - onConflict: Told the entries with local changes whose record the server has deleted; with ``MergeMode/merge`` only.
   ///   - completion: Called once, from the run's task: the number of entries removed, or why it ended before.

@@ -9,8 +9,10 @@ public struct SyncDefinition: Sendable, Equatable {
   static let keys = KnownKeys(["syncName", "syncType", "soupName", "target", "options"])
 
   /// Checks one entry of a file.
+  /// - Parameters:
+  ///   - entry: An element of the file's `syncs`.
+  ///   - targets: The kinds of targets that the entry may name.
   /// - Throws: ``SyncError``, whose `place` leads from the entry to what is wrong.
-  /// - Parameter targets: The kinds there are.
   public init(_ entry: JSONValue, targets: TargetRegistry) throws(SyncError) {
     guard let members = entry.objectValue else {
       throw SyncError(.invalidArguments, "must be an object, got \(entry.kindName)")

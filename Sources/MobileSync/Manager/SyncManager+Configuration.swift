@@ -7,7 +7,9 @@ extension SyncManager {
   /// the file's definition, unless it is running; that is logged, and listeners of ``updates(named:)`` get the new state. When it
   /// gets its records from somewhere else now, it starts from the beginning.
   ///
-  /// - Parameter fileName: For the messages.
+  /// - Parameters:
+  ///   - contents: An object with the array `syncs`.
+  ///   - fileName: For the messages.
   /// - Returns: One message for each entry that was refused, and one when the file holds no list of syncs.
   @discardableResult
   public func setupSyncs(from contents: JSONValue, fileName: String) -> [String] {

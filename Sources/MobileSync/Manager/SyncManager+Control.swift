@@ -21,7 +21,9 @@ extension SyncManager {
 
   /// Accepts syncs again after ``stop()``.
   ///
-  /// - Parameter restartStopped: Also runs every sync whose status is STOPPED. One that cannot start is logged and passed over.
+  /// - Parameters:
+  ///   - restartStopped: Also runs every sync whose status is STOPPED. One that cannot start is logged and passed over.
+  ///   - onUpdate: Told the states of these runs.
   /// - Returns: The ids of the syncs that run again.
   /// - Throws: ``SyncError`` `.cannotRestart` when it was not stopped.
   @discardableResult

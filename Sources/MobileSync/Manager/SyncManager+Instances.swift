@@ -13,10 +13,11 @@ extension SyncManager {
   /// The manager of a store: the same one as long as it is referenced and not shut down.
   ///
   /// - Parameters:
+  ///   - store: Holds the soups and the sync states.
   ///   - client: Used when the manager is made now.
   ///   - targets: Likewise.
   ///   - configuration: Likewise.
-  /// - Throws: `StoreError`.
+  /// - Throws: ``SmartStore/StoreError``.
   /// - Note: A store belongs to one user, so this is the model's one manager for each user and store. Blocks while one is made.
   public static func instance(
     for store: Store, client: any RestClient, targets: TargetRegistry,

@@ -3,13 +3,13 @@ import JSON
 /// The calls by the names that the native SDK gives them.
 extension SyncManager {
   /// Runs the sync with this name again, from where it stands.
-  /// - Throws: As ``reSync(_:onUpdate:)``.
+  /// - Throws: As ``reSync(_:onConflict:onUpdate:)``.
   @discardableResult
   public func reSync(named name: String, onUpdate: @escaping Listener) throws -> SyncState {
     try reSync(.name(name), onUpdate: onUpdate)
   }
 
-  /// - Throws: As ``reSync(_:onUpdate:)``.
+  /// - Throws: As ``reSync(_:onConflict:onUpdate:)``.
   @discardableResult
   public func reSync(id: Int64, onUpdate: @escaping Listener) throws -> SyncState {
     try reSync(.id(id), onUpdate: onUpdate)
@@ -21,12 +21,12 @@ extension SyncManager {
   /// - Returns: The final state.
   public func reSync(id: Int64) async throws -> SyncState { try await reSync(.id(id)) }
 
-  /// - Throws: As ``cleanResyncGhosts(_:completion:)``.
+  /// - Throws: As ``cleanResyncGhosts(_:force:onConflict:completion:)``.
   public func cleanGhosts(named name: String, completion: @escaping @Sendable (Result<Int, SyncError>) -> Void) throws {
     try cleanResyncGhosts(.name(name), completion: completion)
   }
 
-  /// - Throws: As ``cleanResyncGhosts(_:completion:)``.
+  /// - Throws: As ``cleanResyncGhosts(_:force:onConflict:completion:)``.
   public func cleanGhosts(id: Int64, completion: @escaping @Sendable (Result<Int, SyncError>) -> Void) throws {
     try cleanResyncGhosts(.id(id), completion: completion)
   }

@@ -22,7 +22,7 @@ extension SyncManager {
 
   /// Creates a sync up and starts it.
   /// - Returns: The state at the start: RUNNING.
-  /// - Throws: As ``syncDown(target:options:soupName:syncName:onUpdate:)``, and ``SyncError`` `.noFieldlist`.
+  /// - Throws: As ``syncDown(target:options:soupName:syncName:onConflict:onUpdate:)``, and ``SyncError`` `.noFieldlist`.
   @discardableResult
   public func syncUp(
     target: JSONObject? = nil, options: JSONObject? = nil, soupName: String, syncName: String? = nil,

@@ -49,8 +49,12 @@ public final class SyncManager: Sendable {
   }
 
   /// Prepares the store. Syncs that are RUNNING without a living owner become STOPPED: their process died.
-  /// - Parameter targets: The kinds of targets its syncs may have.
-  /// - Throws: `StoreError`.
+  /// - Parameters:
+  ///   - store: Holds the soups and the sync states.
+  ///   - client: Sends the requests.
+  ///   - targets: The kinds of targets its syncs may have.
+  ///   - configuration: Clocks, limits and the log.
+  /// - Throws: ``SmartStore/StoreError``.
   public init(
     store: Store, client: any RestClient, targets: TargetRegistry, configuration: SyncConfiguration = SyncConfiguration()
   ) throws {
@@ -133,8 +137,7 @@ public final class SyncManager: Sendable {
     return state
   }
 
-  /// Saves a sync with the status NEW; nothing runs.
-  /// - Parameter target: nil and `{}` mean the collection target.
+  /// Saves a sync with the status NEW; nothing runs. Without a target, or with `{}`, it gets the collection target.
   /// - Throws: ``SyncError`` `.invalidTarget`, `.invalidOptions`, `.noFieldlist`, `.duplicateName`.
   @discardableResult
   public func createSyncUp(

@@ -1,12 +1,12 @@
 /// The states of a sync's run, from its start to its end.
 ///
-/// Iterating runs the sync: each iteration is a run of its own, and nothing happens before. The last element is the state the run
-/// ended with: DONE, STOPPED or FAILED. Leaving the loop early, or cancelling the task, stops the run at its next check point. A loop
-/// that falls behind misses states in between, never the last one.
+/// Iterating runs the sync: each iteration is a run of its own, and nothing happens before. The last element is the state the
+/// run ended with: DONE, STOPPED or FAILED. Leaving the loop early, or cancelling the task, stops the run at its next check
+/// point. A loop that falls behind misses states in between, never the last one.
 ///
 ///     for try await state in manager.runs(named: "contacts") { print(state.progress) }
 ///
-/// - Note: Source: the native SDK's publisher of a sync, which starts it when somebody subscribes.
+/// - Note: Source: the native SDK's publisher of a sync, which starts it with the first subscriber.
 public struct SyncRuns: AsyncSequence, Sendable {
   let manager: SyncManager
   let reference: SyncReference
@@ -23,8 +23,8 @@ public struct SyncRuns: AsyncSequence, Sendable {
       self.reference = reference
     }
 
-    /// - Throws: What keeps the run from starting, as ``SyncManager/reSync(_:onConflict:onUpdate:)`` does; `CancellationError` in a
-    ///   task that was cancelled before.
+    /// - Throws: What keeps the run from starting, as ``SyncManager/reSync(_:onConflict:onUpdate:)`` does; `CancellationError`
+    ///   in a task that was cancelled before.
     public mutating func next() async throws -> SyncState? {
       try await next(isolation: nil)
     }
@@ -56,7 +56,7 @@ extension SyncManager {
     try await finalState(onUpdate) { manager, listeners in try manager.reSync(reference, listeners) }
   }
 
-  /// Starts a run that ends when nobody listens any more.
+  /// Starts a run that ends when its last listener goes.
   fileprivate func begin(_ reference: SyncReference) async throws -> AsyncStream<SyncState> {
     let control = RunControl()
     let (states, continuation) = AsyncStream.makeStream(of: SyncState.self, bufferingPolicy: .bufferingNewest(statesAhead))

@@ -3,7 +3,9 @@ import JSON
 extension ConnectionSettings {
   /// The connections of a `connections.json`, in its order.
   ///
-  /// - Parameter folder: The file's, absolute; relative names in it start there.
+  /// - Parameters:
+  ///   - file: The parsed file.
+  ///   - folder: The file's, absolute; relative names in it start there.
   /// - Throws: `JSONFile.Problem` with file, line and key.
   public static func read(_ file: JSONFile, folder: String) throws(JSONFile.Problem) -> [ConnectionSettings] {
     guard let members = file.value.objectValue else {

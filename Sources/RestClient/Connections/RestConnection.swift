@@ -45,7 +45,10 @@ public final class RestConnection: Sendable {
 
   public var name: String { settings.name }
 
-  /// - Parameter authorities: What `caFile` holds; read by ``TrustedCertificates``.
+  /// - Parameters:
+  ///   - settings: The connection as `connections.json` defines it.
+  ///   - authorities: What `caFile` holds; read by ``TrustedCertificates``.
+  ///   - environment: What the connection needs from its host.
   public init(_ settings: ConnectionSettings, authorities: [TrustedCertificates] = [], environment: Environment) {
     self.settings = settings
     self.environment = environment
@@ -65,7 +68,9 @@ public final class RestConnection: Sendable {
 
   /// Sends a request and waits for the whole answer.
   ///
-  /// - Parameter request: Its path is appended to the path of `baseURL`, one slash between; an absolute URL is taken as it is.
+  /// - Parameters:
+  ///   - request: Its path is appended to the path of `baseURL`, one slash between; an absolute URL is taken as it is.
+  ///   - options: Cache mode, further headers, and the pause between two writes.
   /// - Returns: Answers with status 2xx, and 304 to a request with conditions of its own.
   /// - Throws: ``RestError``: `.quotaExhausted` with ``RestError/resumeAt`` instead of a wait longer than `maxWaitS`,
   ///   `.notAuthenticated` for a missing or refused secret, `.redirectRefused`, and what any request may fail with.

@@ -10,8 +10,11 @@ extension Store {
   /// way leaves the old one and a note in `long_operations_status`, by which the next one that opens the store finishes the
   /// change. Ids, their sequence, versions, stamps, owners and the text of the entries stay. The same specs rebuild the table.
   ///
-  /// - Parameter reIndexData: Fills the columns of paths that are new or of another type. Without it they stay empty until
-  ///   ``reIndexSoup(_:paths:)``, except that string and full_text are filled from each other, and any from json1.
+  /// - Parameters:
+  ///   - name: The soup.
+  ///   - indexSpecs: All that the soup is to have.
+  ///   - reIndexData: Fills the columns of paths that are new or of another type. Without it they stay empty until
+  ///     ``reIndexSoup(_:paths:)``, except that string and full_text are filled from each other, and any from json1.
   /// - Throws: ``StoreError`` `.noSuchSoup`, `.invalidIndexSpec`. Nothing is changed then.
   public func alterSoup(_ name: String, indexSpecs: [IndexSpec], reIndexData: Bool) throws {
     try alterSoup(name, indexSpecs: indexSpecs, reIndexData: reIndexData) { _ in }

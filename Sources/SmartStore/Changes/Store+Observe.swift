@@ -28,7 +28,11 @@ extension Store {
   /// After commits to its soups a reader runs the query, soon but not before the commit's caller goes on; several commits are
   /// looked at as one. Each look costs what the query costs. Beyond 10,000 rows, 8 MB or a few hundred milliseconds of work
   /// nothing is compared, and every change of the soups is told.
-  /// - Parameter cancellation: Ends the first look, which the call waits for.
+  /// - Parameters:
+  ///   - spec: A smart query.
+  ///   - cancellation: Ends the first look, which the call waits for.
+  ///   - onNews: As for ``observe(soups:onNews:onEnd:)``.
+  ///   - onEnd: Called once when the store closes before the observer was cancelled.
   /// - Throws: ``StoreError`` `.invalidQuerySpec` for a query of another kind, `.invalidSmartSql`, `.noSuchSoup`, `.notReadOnly`,
   ///   `.queryLimit`, `.cancelled`, `.storeClosed`.
   public func observe(

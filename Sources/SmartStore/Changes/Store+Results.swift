@@ -4,7 +4,10 @@ extension Store {
   /// The rows of a smart query: as they are now, and again after each change of its soups. Changes that come
   /// before the next element is asked for are merged.
   ///
-  /// - Parameter pageSize: The most rows an element has.
+  /// - Parameters:
+  ///   - smartSql: A SELECT over `{soup:path}`, with an order.
+  ///   - arguments: The values of the placeholders `?`.
+  ///   - pageSize: The most rows an element has.
   /// - Returns: A sequence that ends when the store closes, and throws what the query throws.
   /// - Throws: ``StoreError`` `.invalidSmartSql`, `.notReadOnly`, `.noSuchSoup`, `.storeClosed`.
   /// - Note: The counterpart of the native SDK's publisher of a query.

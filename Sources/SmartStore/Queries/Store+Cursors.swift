@@ -5,6 +5,7 @@ extension Store {
   /// Opens a cursor on a query and reads its first page.
   ///
   /// - Parameters:
+  ///   - spec: The query.
   ///   - soup: The soup of a query that is no smart query.
   ///   - asRecords: Entries are read field by field, by someone who sees for himself whether they are JSON. A page of entries
   ///     then ends with `entryLengths`, the bytes of each in the text.
@@ -34,8 +35,10 @@ extension Store {
   /// order; a far jump passes over the entries of that index, from the nearest row that is known. Smart queries count up to
   /// the page.
   /// - Parameters:
+  ///   - id: The `cursorId` of ``openCursor(_:soup:asRecords:cancellation:)``.
   ///   - index: Counts from 0; moved into the range of pages the cursor has.
-  ///   - asRecords, cancellation: As for ``openCursor(_:soup:asRecords:cancellation:)``.
+  ///   - asRecords: As when the cursor is opened.
+  ///   - cancellation: Likewise.
   /// - Throws: ``StoreError`` `.noSuchCursor`, and what the query throws.
   public func moveCursor(
     _ id: Int64, toPageIndex index: Int64, asRecords: Bool = false, cancellation: QueryCancellation = QueryCancellation()

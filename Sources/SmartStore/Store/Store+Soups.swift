@@ -40,6 +40,7 @@ extension Store {
   ///
   /// - Parameters:
   ///   - entries: JSON text of an array of objects.
+  ///   - soup: The soup's name.
   ///   - externalIdPath: `_soupEntryId`, or an indexed path, such as `Id`, that finds the entry to update.
   /// - Returns: The entries as stored, in the same order, as JSON text. `_soupLastModifiedDate` is in ms since 1970 UTC.
   /// - Throws: ``StoreError`` `.noSuchSoup`, `.pathNotIndexed`, `.missingExternalId`, `.ambiguousExternalId`, `.noSuchEntry`,
@@ -67,8 +68,8 @@ extension Store {
 
   /// Removes the entries on the first page of a query: at most its `pageSize`, in its order.
   ///
-  /// A smart query runs twice: first beside the writer, so that an endless one does not block writes.
-  /// - Parameter cancellation: Ends the query; then nothing is removed.
+  /// A smart query runs twice: first beside the writer, so that an endless one does not block writes. A cancelled one removes
+  /// nothing.
   public func removeEntries(
     matching spec: QuerySpec, from soup: String, cancellation: QueryCancellation = QueryCancellation()
   ) throws {

@@ -32,8 +32,8 @@ public final class Store: @unchecked Sendable {
   private var folderLock: FolderLock?
   let cursors: CursorTable
 
-  /// Opens the file, creating it and its folder when they are missing.
-  /// - Parameter key: What the file is encrypted with, nil for a plain SQLite file.
+  /// Opens the file, creating it and its folder when they are missing. Name and `isGlobal` are what sync states and scripts know
+  /// the store by. The file is encrypted with the key; without one it is a plain SQLite file.
   /// - Throws: ``StoreError`` `.cannotOpenStore`, `.notADatabase`, `.newerSchema`; `.keyRequired`, `.wrongKey`, `.notEncrypted`
   ///   when file and key do not belong together. The file is left as it is.
   public convenience init(name: String, isGlobal: Bool, path: String, key: StoreKey?) throws {

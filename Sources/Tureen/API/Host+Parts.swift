@@ -24,7 +24,7 @@ extension Host {
   public var restClient: any RestClient { HostClient(host: self) }
 }
 
-/// Passes requests on to the client of whoever is current.
+/// Passes each request on to the current user's client.
 private struct HostClient: RestClient {
   let host: Host
 

@@ -1,6 +1,6 @@
 import JSON
 
-/// The members of a target's JSON form, taken one by one: what nobody takes is more than a typed value can say.
+/// The members of a target's JSON form, taken one by one. A member that is left is more than a typed value can say.
 struct TargetMembers {
   private var left: JSONObject
 
@@ -8,10 +8,10 @@ struct TargetMembers {
 
   /// Whether everything was taken.
   var isEmpty: Bool { left.isEmpty }
-  /// What nobody has taken.
+  /// The members that were not taken.
   var others: JSONObject { left }
 
-  /// All that nobody has taken.
+  /// Takes all that are left.
   mutating func takeOthers() -> JSONObject {
     defer { left = [:] }
     return left

@@ -37,9 +37,11 @@ public struct Login: Sendable {
 
   /// Signs in and keeps it.
   ///
-  /// - Parameter lines: What a person types or pastes meanwhile.
-  /// - Throws: ``RestError`` when the org, the person or the time ends it, `.cancelled` with the task; ``HostError`` for wrong
-  ///   files, a port in use and another org or user than expected; ``OrgNameError``. Nothing is stored then.
+  /// - Parameters:
+  ///   - lines: What a person types or pastes meanwhile.
+  ///   - tell: Hears what the person has to do, such as the address to open.
+  /// - Throws: ``RestClient/RestError`` when the org, the person or the time ends it, `.cancelled` with the task; ``HostError``
+  ///   for wrong files, a port in use and another org or user than expected; ``OrgNameError``. Nothing is stored then.
   public func run(
     lines: AsyncStream<String> = AsyncStream { $0.finish() }, tell: @escaping @Sendable (LoginNews) -> Void
   ) async throws -> LoginAccount {

@@ -62,7 +62,8 @@ extension HomeAccounts {
 
   /// Ends the sessions, in the home first, then at their login hosts: each is asked once and for ten seconds at most.
   ///
-  /// - Throws: ``StoreError`` `.storeInUse` before anything of that user has changed; ``RestError`` `.signInBusy`; `FileError`.
+  /// - Throws: ``SmartStore/StoreError`` `.storeInUse` before anything of that user has changed; ``RestClient/RestError``
+  ///   `.signInBusy`; `FileError`.
   public func end(_ targets: [Target], _ logout: Logout) async throws -> [Ended] {
     var ended: [Ended] = []
     let transport = HTTPTransport(try transportConfiguration())
@@ -106,7 +107,7 @@ extension HomeAccounts {
   }
 
   /// Removes an org with everything that is kept of it, then has its tokens revoked.
-  /// - Throws: ``HostError`` `.noSuchOrg`; ``StoreError`` `.storeInUse`: nothing is removed then.
+  /// - Throws: ``HostError`` `.noSuchOrg`; ``SmartStore/StoreError`` `.storeInUse`: nothing is removed then.
   public func remove(_ name: String) async throws -> [Ended] {
     let entry = try await Blocking.offPool { [directory] in try directory.known(name) }
     var sessions: [(user: OrgUser, session: Session?, stores: Int)] = []

@@ -5,7 +5,7 @@ import Support
 
 extension Host {
   /// Who the session in use belongs to. Signs in where the org keeps no session of its own, such as the sandbox org.
-  /// - Throws: ``RestError`` `.notAuthenticated` when no user is signed in; what keeps the org from answering.
+  /// - Throws: ``RestClient/RestError`` `.notAuthenticated` when no user is signed in; what keeps the org from answering.
   public func whoAmI() async throws -> WhoAmI {
     let user = try await Blocking.offPool { try self.core().user }, org = user.org
     let client = try await user.client.account()

@@ -6,7 +6,7 @@ public struct OrgAccount: Sendable, Equatable {
   /// What is known of the sign-in.
   public enum State: Sendable, Equatable {
     case signedIn
-    /// The reason is a ``SignInReason``.
+    /// The reason is a `SignInReason`.
     case needsSignIn(reason: String)
     /// There is a way to sign in, and it was not tried yet.
     case notAsked

@@ -37,7 +37,7 @@ extension OrgDirectory {
   }
 
   /// Removes an org's folder with sessions, credentials and stores.
-  /// - Throws: ``HostError`` `.noSuchOrg`; ``StoreError`` `.storeInUse`: nothing is removed then.
+  /// - Throws: ``HostError`` `.noSuchOrg`; ``SmartStore/StoreError`` `.storeInUse`: nothing is removed then.
   public func remove(_ name: String) throws {
     let lock = try HomeLock(home: home)
     let entry = try known(name)

@@ -9,11 +9,13 @@ extension OrgDirectory {
   /// also when the process is killed.
   ///
   /// Waits for a renewal of the same user's session, and for other processes that change the home's orgs.
-  /// - Parameter store: Where the session is kept if not in the user's `session.json`.
+  /// - Parameters:
+  ///   - login: The org, the user and the session.
+  ///   - store: Where the session is kept if not in the user's `session.json`.
   /// - Returns: The org as it is kept now.
   /// - Throws: ``OrgNameError``; ``HostError`` `.otherOrg` when the folder belongs to another org or user and
-  ///   ``RecordedLogin/replacesOrg`` is false; ``StoreError`` `.storeInUse` when stores to be kept aside are open;
-  ///   ``RestError`` `.signInBusy`.
+  ///   ``RecordedLogin/replacesOrg`` is false; ``SmartStore/StoreError`` `.storeInUse` when stores to be kept aside
+  ///   are open; ``RestClient/RestError`` `.signInBusy`.
   @discardableResult
   public func record(_ login: RecordedLogin, in store: (any SessionStore)? = nil) async throws -> OrgEntry {
     while true {

@@ -35,7 +35,7 @@ public struct SalesforceCLI: Sendable, Equatable {
   /// The org for messages.
   public var name: String { alias.isEmpty ? "the sf CLI's default org" : "the sf CLI's org '\(alias)'" }
 
-  /// For ``SalesforceClient`` and its like.
+  /// For `SalesforceClient` and its like.
   public var credentials: Credentials {
     .external(ExternalToken(name: name) { refused in try await session(refused: refused) })
   }
@@ -55,8 +55,8 @@ public struct SalesforceCLI: Sendable, Equatable {
   /// The session that the CLI has.
   ///
   /// - Parameter refused: The token that the org has refused; the CLI tries to renew it.
-  /// - Throws: ``RestError`` `.notAuthenticated` with what the CLI says, `.sessionExpired` when it only has the refused token,
-  ///   `.noResponse` when it takes too long.
+  /// - Throws: ``RestClient/RestError`` `.notAuthenticated` with what the CLI says, `.sessionExpired` when it only has the
+  ///   refused token, `.noResponse` when it takes too long.
   public func session(refused: String? = nil) async throws(RestError) -> Session {
     let answer = try await ask(["org", "display"])
     guard let instance = answer.result["instanceUrl"]?.stringValue, LoginAddress.problem(instance) == nil else {
