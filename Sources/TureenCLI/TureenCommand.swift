@@ -27,7 +27,7 @@ struct TureenCommand: ParsableCommand {
     version: Tureen.version,
     subcommands: [
       RunCommand.self, ExecCommand.self, ReplCommand.self, SandboxCommand.self, StoreCommand.self, CacheCommand.self,
-      RestCommand.self, LoginCommand.self, OrgsCommand.self, WhoamiCommand.self, LogoutCommand.self,
+      RestCommand.self, SpecCommand.self, LoginCommand.self, OrgsCommand.self, WhoamiCommand.self, LogoutCommand.self,
       VersionCommand.self,
     ])
 }
