@@ -38,7 +38,8 @@ import Testing
   @Test func optimisticDelete_putsTheRefusedRowBack() async throws {
     let lines = try await run("OptimisticDelete")
     func names(_ title: String) -> [Substring] {
-      (lines.first { $0.hasPrefix(title + ": ") }?.dropFirst(title.count + 2) ?? "").split(separator: ", ", omittingEmptySubsequences: false)
+      (lines.first { $0.hasPrefix(title + ": ") }?.dropFirst(title.count + 2) ?? "").split(
+        separator: ", ", omittingEmptySubsequences: false)
     }
     let before = names("before")
     #expect(before.count == 5, "\(lines)")

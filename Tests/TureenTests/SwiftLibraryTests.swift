@@ -3,6 +3,8 @@ import TestSupport
 import Testing
 import Tureen
 
+@testable import RestClient
+
 /// The library as a program in Swift uses it, with `import Tureen` alone, against a sandbox org.
 @Suite struct SwiftLibraryTests {
   private struct Account: Codable, Sendable, Equatable {
@@ -121,7 +123,8 @@ import Tureen
     struct Number: Decodable, Sendable { let n: Int }
     for size in [1, 10, 25, 100] {
       var seen: [Int] = []
-      for try await row in store.rows(Number.self, "SELECT {numbers:n} AS n FROM {numbers} ORDER BY {numbers:n}", pageSize: size) {
+      for try await row in store.rows(Number.self, "SELECT {numbers:n} AS n FROM {numbers} ORDER BY {numbers:n}", pageSize: size)
+      {
         seen.append(row.n)
       }
       #expect(seen == Array(0..<25))
@@ -158,7 +161,8 @@ import Tureen
     let store = try await bed.host.store()
     try await store.registerSoup("people", indexes: ["Name": .string])
     let records = store.records(in: "people", type: "Person")
-    var names = try store.observe(Named.self, "SELECT {people:Name} AS name FROM {people} ORDER BY {people:Name}").makeAsyncIterator()
+    var names = try store.observe(Named.self, "SELECT {people:Name} AS name FROM {people} ORDER BY {people:Name}")
+      .makeAsyncIterator()
     #expect(try await names.next() == [])
     try await records.create(["Name": "Ada"])
     #expect(try await names.next() == [Named(name: "Ada")])
@@ -169,15 +173,22 @@ import Tureen
 
   @Test func requests_everyKindOfFailure_isItsCase() async throws {
     let server = try ScriptedServer(
-      .json("{}", status: 200), .status(204), .text("<html>", type: "text/html"), .json(#"[{"message":"no such field"}]"#, status: 400),
+      .json("{}", status: 200), .status(204), .text("<html>", type: "text/html"),
+      .json(#"[{"message":"no such field"}]"#, status: 400),
       .closed)
     let bed = try await Bed()
     let client = Client(url: server.url)
     #expect(try await client.send(request: RestRequest(.GET, "/a")).decoded(as: [String: String].self).isEmpty)
     let empty = try await client.send(request: RestRequest(.GET, "/a"))
-    #expect(failure { try empty.decoded(as: [String: String].self) }?.message == "the server answered 204 without a body")
+    #expect(
+      failure { () throws(RestClientError) in try empty.decoded(as: [String: String].self) }?.message
+        == "the server answered 204 without a body")
     let page = try await client.send(request: RestRequest(.GET, "/a"))
-    guard case .undecodableResponse(_, "<html>")? = failure({ try page.decoded(as: [String: String].self) }) else {
+    guard
+      case .undecodableResponse(_, "<html>")? = failure({ () throws(RestClientError) in
+        try page.decoded(as: [String: String].self)
+      })
+    else {
       Issue.record("a page is not decodable")
       return
     }

@@ -5,7 +5,8 @@ import Tureen
 /// Targets as values, and the form that scripts use.
 @Suite struct TypedTargetTests {
   private static let family = ParentChildren(
-    .init("Account", in: "accounts"), .init("Contact", in: "contacts", plural: "Contacts", parentIdFieldName: "AccountId"), .lookup,
+    .init("Account", in: "accounts"), .init("Contact", in: "contacts", plural: "Contacts", parentIdFieldName: "AccountId"),
+    .lookup,
     parentFieldlist: ["Name"], childrenFieldlist: ["LastName"], parentSoqlFilter: "Name LIKE 'B%'",
     uploads: .init(create: ["Name"], childrenCreate: ["LastName"]))
 
@@ -57,7 +58,8 @@ import Tureen
 
   /// What no case says is kept as it is.
   @Test(arguments: [
-    #"{"type":"soql","query":"SELECT Id FROM Account","extra":1}"#, #"{"type":"soql","query":7}"#, #"{"type":"custom","luaImpl":"f"}"#,
+    #"{"type":"soql","query":"SELECT Id FROM Account","extra":1}"#, #"{"type":"soql","query":7}"#,
+    #"{"type":"custom","luaImpl":"f"}"#,
     #"{}"#, #"{"type":"mru","sobjectType":"Contact","fieldlist":["a",1]}"#, #"{"type":"metadata","sobjectType":null}"#,
     #"{"type":"parent_children","parent":{"sobjectType":"A","soupName":"a","x":1}}"#,
     #"{"type":"briefcase","infos":[{"sobjectType":"A"}]}"#, #"{"type":"soql","query":"q","maxBatchSize":2.5}"#,

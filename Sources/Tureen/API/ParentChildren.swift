@@ -95,7 +95,8 @@ public struct ParentChildren: Sendable, Equatable {
   }
 
   init?(_ members: inout TargetMembers) {
-    guard let parent = members.object("parent").flatMap(Parent.init), let children = members.object("children").flatMap(Children.init),
+    guard let parent = members.object("parent").flatMap(Parent.init),
+      let children = members.object("children").flatMap(Children.init),
       let relationship = members.text("relationshipType").flatMap(Relationship.init),
       let parentFieldlist = members.texts("parentFieldlist"), let childrenFieldlist = members.texts("childrenFieldlist")
     else { return nil }

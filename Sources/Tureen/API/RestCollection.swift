@@ -161,7 +161,9 @@ extension RestCollection.Paging {
       case "page":
         members.text("pageParam").map { .page(param: $0, sizeParam: members.text("sizeParam"), size: members.int("pageSize")) }
       case "offset":
-        members.text("offsetParam").map { .offset(param: $0, sizeParam: members.text("sizeParam"), size: members.int("pageSize")) }
+        members.text("offsetParam").map {
+          .offset(param: $0, sizeParam: members.text("sizeParam"), size: members.int("pageSize"))
+        }
       case "keyset": members.text("afterParam").map { .keyset(afterParam: $0, afterField: members.text("afterField")) }
       default: Optional.none
       }

@@ -90,8 +90,10 @@ private enum RowDecoding {
     do {
       return try JSONDecoder().decode([Row].self, from: Data(JSONValue.array(objects).serialized()))
     } catch let error as DecodingError {
-      throw StoreError(.invalidEntry, "\(Row.self): \(DecodingFailure.sentence(error, firstRow: first)); columns: "
-        + page.names.joined(separator: ", "))
+      throw StoreError(
+        .invalidEntry,
+        "\(Row.self): \(DecodingFailure.sentence(error, firstRow: first)); columns: "
+          + page.names.joined(separator: ", "))
     }
   }
 }

@@ -79,7 +79,9 @@ public struct SoupRecords: Sendable {
     let store = store, soup = soupName, path = idField
     try await Blocking.offPool {
       try store.writeBlocking(.synced) { transaction in
-        guard let found = try SoupRecords.entryId(id, soup, path, transaction), let stored = try transaction.entry(found, in: soup) else {
+        guard let found = try SoupRecords.entryId(id, soup, path, transaction),
+          let stored = try transaction.entry(found, in: soup)
+        else {
           throw StoreError(.noSuchEntry, "the soup '\(soup)' has no record with \(path) '\(id)'")
         }
         _ = try transaction.patch(found, in: soup, setting: changes(try stored.object()))
