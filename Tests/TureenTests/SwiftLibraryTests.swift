@@ -31,7 +31,7 @@ import Tureen
     }
 
     func close() async {
-      host.shutdown()
+      await host.close()
       await runner.server.stop()
     }
   }

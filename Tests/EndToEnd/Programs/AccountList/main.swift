@@ -81,4 +81,4 @@ try await list.show()
 try await list.follow {
   try await list.store.records(in: "accounts", type: "Account").create(["Name": "Aardvark Ltd"])
 }
-host.shutdown()
+await host.close()

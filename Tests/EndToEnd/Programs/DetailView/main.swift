@@ -39,13 +39,13 @@ struct DetailView {
   func open() async throws -> Contact? {
     _ = try await syncs.reSync(named: "peopleDown")
     let entries = store.rows(
-      Entry.self, "SELECT {people:_soup} AS contact FROM {people} ORDER BY {people:LastName}, {people:Id} LIMIT 1")
-    for try await entry in entries { return entry.contact }
+      Entry.self, "SELECT {people:_soup} FROM {people} ORDER BY {people:LastName}, {people:Id} LIMIT 1")
+    for try await entry in entries { return entry.soup }
     return nil
   }
 
   private struct Entry: Decodable, Sendable {
-    let contact: Contact
+    let soup: Contact
   }
 
   func save(_ contact: Contact) async throws {
@@ -81,4 +81,4 @@ if var contact = try await view.open() {
   let stored = try await view.contacts.record(contact.id ?? "", as: Contact.self)
   print("title: \(stored?.title ?? "none")")
 }
-host.shutdown()
+await host.close()

@@ -73,4 +73,4 @@ client.send(request: client.requestForRetrieve(withObjectType: "Contact", object
   if case .failure(let error) = result { print("not found: \(error.status ?? 0)") }
 }
 await list.delete(at: 0).value
-host.shutdown()
+await host.close()
