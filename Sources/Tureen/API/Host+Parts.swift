@@ -20,8 +20,8 @@ extension Host {
     try await Blocking.offPool { try self.core().manager(StoreReference(name: name, isGlobal: isGlobal)) }
   }
 
-  /// Stops the syncs at their next page, closes stores and connections, and waits for all of it; safe twice. What `async` code calls in
-  /// place of ``shutdown()``, which blocks its thread.
+  /// Stops the syncs at their next page, closes stores and connections, and waits for all of it; safe twice. What `async` code
+  /// calls in place of ``shutdown()``, which blocks its thread.
   public func close() async { try? await Blocking.offPool { self.shutdown() } }
 
   /// The client of the org, as the user who is current with each request.

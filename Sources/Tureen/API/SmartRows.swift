@@ -9,7 +9,8 @@ import SmartStore
 ///     for try await person in store.rows(Person.self, sql) { print(person.name) }
 ///
 /// A page is read when its first row is asked for, from the data as they are then; give the query an order. The column
-/// `{people:_soup}`, without `AS`, goes to the member `soup`, and is the whole entry. Booleans of a store are the numbers 0 and 1.
+/// `{people:_soup}`, without `AS`, goes to the member `soup`, and is the whole entry. Booleans of a store are the numbers 0
+/// and 1.
 public struct SmartRows<Row: Decodable & Sendable>: AsyncSequence, Sendable {
   public typealias Element = Row
   let store: Store
