@@ -62,4 +62,52 @@ struct PluginTests {
     #expect(ended.output == "page\t1\npages\t2\n")
     #expect(ended.errors.contains("plug-in 'com.acme.printer' has not answered 'silent'; the host is closed"), "\(ended.errors)")
   }
+
+  /// Loaded by stock Lua, a plug-in in C is called by scripts and by a plug-in in Lua.
+  @Test func cPlugin_ofALuaModule_isCalledFromStockLuaAndFromAnotherPlugin() async throws {
+    let place = try Workplace()
+    let installed = try await Installed.shared()
+    let source = Built.package.path + "/Tests/EndToEnd/Programs/c_actions.c"
+    let compiled = try await place.run(
+      "/bin/sh", ["-c", "cc -std=c11 -Wall -Wextra -Wpedantic -Werror -shared -fPIC -o c_actions.so '\(source)'"])
+    #expect(compiled.status == 0 && compiled.errors == "", "\(compiled.errors)")
+    let script = try place.write(
+      """
+      local tureen = require "tureen"
+      require "c_actions"
+      local c = tureen.service "com.acme.c"
+      tureen.plugin("com.acme.chain", {
+        greet = function(args) return { text = assert(tureen.await(c.greet, args)).text:upper() } end,
+      })
+      tureen.main(function()
+        print(assert(tureen.await(c.greet, { name = "Ada" })).text)
+        print(assert(tureen.await(tureen.service("com.acme.chain").greet, { name = "Ida" })).text)
+        local _, err = tureen.await(c.refuse, {})
+        print(err.domain, err.code, err.message)
+        -- What a C function raises is the call's error.
+        _, err = tureen.await(c.greet, {})
+        print(err.domain, err.message:match("string expected"))
+        local info = assert(tureen.await(tureen.sdkinfo.getInfo))
+        for _, name in ipairs(info.forcePluginsAvailable) do
+          if name:match("^com%.acme%.") then print(name) end
+        end
+      end)
+      """, to: "script.lua")
+    let ended = try await place.run(
+      Built.lua, [script],
+      environment: [
+        "LUA_CPATH": installed.path + "/lib/lua/5.4/?.so;\(place.path)/?.so;;", "TUREEN_HOME": place.home,
+      ])
+    #expect(ended.status == 0, "\(ended.errors)")
+    #expect(
+      ended.output == """
+        hello Ada
+        HELLO IDA
+        com.acme.c\toutOfPaper\tthe tray is empty
+        com.acme.c\tstring expected
+        com.acme.c
+        com.acme.chain
+
+        """)
+  }
 }
