@@ -256,7 +256,7 @@ import Testing
       loop = function() while true do end end,
       caught = function() while true do pcall(function() while true do end end) end end,
       pattern = function() return (("a"):rep(3000)):find(("a*"):rep(40) .. "b") end,
-      memory = function() local t = {} while true do t[#t + 1] = ("x"):rep(1e6) .. #t end end,
+      memory = function() return ("x"):rep(1 << 28) .. "y" end,
     }
     apex.post("/greedy/:what", function(request, org)
       org.create("Contact", { LastName = "A" })

@@ -8,7 +8,7 @@ import Testing
     (["run"], "<script>"), (["run", "--colour", "x.lua"], "--colour"), (["sandbox", "--port", "99999"], "--port"),
     (
       ["walk"],
-      "unknown command 'walk'; known: run, exec, repl, sandbox, store, cache, rest, login, orgs, whoami, logout, version"
+      "unknown command 'walk'; known: run, exec, repl, sandbox, store, cache, rest, spec, login, orgs, whoami, logout, version"
     ),
     (["rum", "x.lua"], "unknown command 'rum'; did you mean 'run'?"),
     (["store", "reky"], "unknown command 'reky'; did you mean 'rekey'?"),
