@@ -104,7 +104,7 @@ struct PluginTests {
         hello Ada
         HELLO IDA
         com.acme.c\toutOfPaper\tthe tray is empty
-        com.acme.c\tstring expected
+        bridge\tstring expected
         com.acme.c
         com.acme.chain
 
