@@ -131,4 +131,33 @@ struct EmbeddingTests {
     sandbox.child.send(SIGTERM)
     #expect(await sandbox.child.ended().status == 0)
   }
+
+  /// Swift sees the header as it is: handles as pointers that cannot be looked into, callbacks as C functions.
+  @Test func header_throughSwiftsImporter_isUsable() async throws {
+    let place = try Workplace()
+    let installed = try await Installed.shared()
+    _ = try place.write(
+      """
+      module TureenC { header "\(installed.path)/include/tureen.h" export * }
+      """, to: "module.modulemap")
+    let source = try place.write(
+      """
+      import TureenC
+      var host: OpaquePointer?
+      var error: UnsafeMutablePointer<CChar>?
+      if tureen_open("{}", &host, &error) != Int32(TUREEN_OK) { tureen_text_free(error) }
+      let id: Int64 = tureen_exec(host, "tureen.keyvalue", "kvGet", nil, { _, call, kind, json, length, _ in
+        if kind == Int32(TUREEN_ANSWER_ERROR) { print(call, String(cString: json!), length) }
+      }, nil, nil)
+      _ = tureen_register(host, "com.acme.printer", nil, { host, call, action, arguments, length, user in
+        _ = tureen_answer(host, call, Int32(TUREEN_ANSWER_RESULT), "true", 4)
+      }, nil, nil, nil)
+      while tureen_pending(host) > 0 { tureen_poll(host, -1) }
+      tureen_free(host)
+      """, to: "main.swift")
+    let path = ProcessInfo.processInfo.environment["PATH"] ?? ""
+    let ended = try await place.run(
+      "/usr/bin/env", ["swiftc", "-typecheck", "-I", place.path, source], environment: ["PATH": path])
+    #expect(ended.status == 0, "\(ended.output)\(ended.errors)")
+  }
 }

@@ -62,6 +62,18 @@ import Testing
     await bench.close()
   }
 
+  @Test func runs_inATaskThatIsCancelledAlready_startNothing() async throws {
+    let bench = try await Self.bench()
+    let manager = bench.manager
+    let loop = Task {
+      withUnsafeCurrentTask { $0?.cancel() }
+      for try await _ in manager.runs(named: "down") {}
+    }
+    await #expect(throws: CancellationError.self) { try await loop.value }
+    #expect(try manager.getSyncStatus(.name("down"))?.status == .new)
+    await bench.close()
+  }
+
   @Test func runs_thatCannotStart_throw() async throws {
     let bench = try await Self.bench()
     await #expect(throws: SyncError.self) { for try await _ in bench.manager.runs(named: "other") {} }

@@ -58,6 +58,7 @@ extension SyncManager {
 
   /// Starts a run that ends when its last listener goes.
   fileprivate func begin(_ reference: SyncReference) async throws -> AsyncStream<SyncState> {
+    try Task.checkCancellation()
     let control = RunControl()
     let (states, continuation) = AsyncStream.makeStream(of: SyncState.self, bufferingPolicy: .bufferingNewest(statesAhead))
     continuation.onTermination = { end in if case .cancelled = end { control.stop() } }
