@@ -28,7 +28,7 @@ import Testing
         accounts.switchToUser(BOB, answered "switch", failed)
         smartstore.soupExists("s", answered "after", failed)
         network.sendRequest(LIMITS, answered "after", failed)
-        for _ = 1, 600 do
+        for _ = 1, 60000 do
           if #order >= 6 then break end
           tureen.sleep(5)
         end
@@ -259,7 +259,7 @@ import Testing
         accounts.switchToUser(BOB, hear "one")
         accounts.switchToUser(CLEO, hear "two")
         accounts.switchToUser(ANN, hear "three")
-        for _ = 1, 600 do
+        for _ = 1, 60000 do
           if #order >= 6 then break end
           tureen.sleep(5)
         end
