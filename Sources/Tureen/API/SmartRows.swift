@@ -70,10 +70,7 @@ extension Store {
   public func observe<Row: Decodable & Sendable>(
     _ type: Row.Type, _ smartSql: String, arguments: [JSONValue] = [], limit: Int = 1000
   ) throws -> some AsyncSequence<[Row], any Error> {
-    let spec = QuerySpec.smart(smartSql, arguments: arguments, pageSize: limit)
-    return try observe(smartSql, arguments: arguments, pageSize: limit).map { [self] _ in
-      try RowDecoding.rows(try await namedRows(spec, pageIndex: 0), first: 0)
-    }
+    try observeNamedRows(.smart(smartSql, arguments: arguments, pageSize: limit)).map { try RowDecoding.rows($0, first: 0) }
   }
 }
 

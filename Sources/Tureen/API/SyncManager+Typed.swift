@@ -36,9 +36,8 @@ extension SyncManager {
   public func setUp(
     _ name: String, down target: DownTarget, into soupName: String, options: SyncOptions = SyncOptions()
   ) async throws -> SyncState {
-    try await SyncManager.onStartQueue {
-      try self.getSyncStatus(.name(name))
-        ?? self.createSyncDown(target: target.json, options: options.json, soupName: soupName, syncName: name)
+    try await sync(name) {
+      try $0.createSyncDown(target: target.json, options: options.json, soupName: soupName, syncName: name)
     }
   }
 
@@ -49,10 +48,14 @@ extension SyncManager {
   public func setUp(
     _ name: String, up target: UpTarget, from soupName: String, options: SyncOptions = SyncOptions()
   ) async throws -> SyncState {
-    try await SyncManager.onStartQueue {
-      try self.getSyncStatus(.name(name))
-        ?? self.createSyncUp(target: target.json, options: options.json, soupName: soupName, syncName: name)
+    try await sync(name) {
+      try $0.createSyncUp(target: target.json, options: options.json, soupName: soupName, syncName: name)
     }
+  }
+
+  /// The sync of that name, which is made when there is none.
+  private func sync(_ name: String, make: @escaping @Sendable (SyncManager) throws -> SyncState) async throws -> SyncState {
+    try await SyncManager.onStartQueue { try self.getSyncStatus(.name(name)) ?? make(self) }
   }
 
   /// The stored state of a sync; nil when there is no such sync.
