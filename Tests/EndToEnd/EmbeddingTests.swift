@@ -6,27 +6,9 @@ import Testing
 /// Programs with the library inside, compiled against an installed copy and run as their users would.
 @Suite(.enabled(if: !Built.isSanitized, "a sanitized library loads in no foreign program"))
 struct EmbeddingTests {
-  /// Compiles a program of `Tests/EndToEnd/Programs` with the flags that pkg-config gives.
-  private func compile(_ name: String, _ place: Workplace, flags: String = "") async throws -> String {
-    let installed = try await Installed.shared()
-    let program = place.path + "/" + name
-    let source = Built.package.path + "/Tests/EndToEnd/Programs/\(name).c"
-    let ended = try await place.run(
-      "/bin/sh",
-      [
-        "-c",
-        """
-        cc -std=c11 -D_POSIX_C_SOURCE=200809L -Wall -Wextra -Wpedantic -Werror -pthread -o '\(program)' '\(source)' \
-        $(pkg-config --cflags --libs tureen \(flags)) -Wl,-rpath,"$(pkg-config --variable=libdir tureen)"
-        """,
-      ], environment: ["PKG_CONFIG_PATH": installed.path + "/lib/pkgconfig"])
-    #expect(ended.status == 0 && ended.errors == "", "\(ended.errors)")
-    return program
-  }
-
   @Test func cProgram_ownPollLoop_registersUpsertsAndSyncsDown() async throws {
     let place = try Workplace()
-    let program = try await compile("poll_loop", place)
+    let program = try await Installed.compile("poll_loop", place)
     let sandbox = try await Sandbox(place)
     let ended = try await place.run(program, [place.home])
     #expect(ended.status == 0)
@@ -38,7 +20,7 @@ struct EmbeddingTests {
 
   @Test func cProgram_noOrgToReach_getsTheErrorAndNothingIsPrinted() async throws {
     let place = try Workplace()
-    let ended = try await place.run(try await compile("poll_loop", place), [place.home])
+    let ended = try await place.run(try await Installed.compile("poll_loop", place), [place.home])
     #expect(ended.status == 1)
     #expect(ended.errors.contains("tureen sandbox"), "got: \(ended.errors)")
     #expect(ended.output == "")
@@ -46,7 +28,7 @@ struct EmbeddingTests {
 
   @Test func handles_wrongUseAndEveryWayToClose_areDefined() async throws {
     let place = try Workplace()
-    let ended = try await place.run(try await compile("handles", place), [place.path])
+    let ended = try await place.run(try await Installed.compile("handles", place), [place.path])
     #expect(ended.status == 0, "\(ended.errors)")
     #expect(ended.errors == "")
     #expect(ended.output == "done\n")
@@ -54,7 +36,7 @@ struct EmbeddingTests {
 
   @Test func cProgram_endlessQueries_giveWayToCancelCloseAndOtherCalls() async throws {
     let place = try Workplace()
-    let ended = try await place.run(try await compile("endless_query", place), [place.home])
+    let ended = try await place.run(try await Installed.compile("endless_query", place), [place.home])
     #expect(ended.status == 0, "\(ended.errors)")
     #expect(ended.output == "done\n" && ended.errors == "")
   }
@@ -62,7 +44,7 @@ struct EmbeddingTests {
   @Test func close_whileASyncWaitsForItsServer_returnsAndAnswersTheCall() async throws {
     let place = try Workplace()
     let org = try PagedOrg(holdsFrom: 2)
-    let program = try await compile("running_sync", place)
+    let program = try await Installed.compile("running_sync", place)
     let ended = try await place.run(program, [place.home], environment: org.environment)
     #expect(ended.status == 0, "\(ended.errors)")
     #expect(ended.output == "closed\n" && ended.errors == "")
@@ -83,7 +65,7 @@ struct EmbeddingTests {
       request.header("Authorization") == "Bearer good"
         ? .json("{}") : .restError(401, "INVALID_SESSION_ID", "Session expired or invalid")
     })
-    let ended = try await place.run(try await compile("give_session", place), [place.path, org.url])
+    let ended = try await place.run(try await Installed.compile("give_session", place), [place.path, org.url])
     #expect(ended.status == 0, "\(ended.errors)")
     #expect(ended.output == "done\n" && ended.errors == "")
     #expect(org.requests.allSatisfy { $0.path == "/services/data/v66.0/limits" })
@@ -94,7 +76,7 @@ struct EmbeddingTests {
   @Test func luaStates_twoInAProcess_areIndependent() async throws {
     let place = try Workplace()
     let org = try PagedOrg(holdsFrom: 2)
-    let program = try await compile("two_states", place, flags: "lua5.4")
+    let program = try await Installed.compile("two_states", place, flags: "lua5.4")
     let child = try Child(program, [place.path], environment: org.environment, in: place.path)
     #expect(await child.prints("closed one"))
     org.open()

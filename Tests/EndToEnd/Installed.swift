@@ -1,4 +1,5 @@
 import Foundation
+import Testing
 
 /// A copy of what was built, installed as `scripts/dev/install` does; one for all tests, removed when the process ends.
 actor Installed {
@@ -26,6 +27,25 @@ actor Installed {
       Built.package.path + "/scripts/dev/install", options + ["--built", Built.folder.path], environment: environment)
     guard ended.status == 0 else { throw Failure(description: ended.errors) }
     return ended
+  }
+
+  /// Compiles a program of `Tests/EndToEnd/Programs` against the installed library, with the flags that pkg-config gives.
+  /// - Returns: Its path.
+  static func compile(_ name: String, _ place: Workplace, flags: String = "") async throws -> String {
+    let installed = try await shared()
+    let program = place.path + "/" + name
+    let source = Built.package.path + "/Tests/EndToEnd/Programs/\(name).c"
+    let ended = try await place.run(
+      "/bin/sh",
+      [
+        "-c",
+        """
+        cc -std=c11 -D_POSIX_C_SOURCE=200809L -Wall -Wextra -Wpedantic -Werror -pthread -o '\(program)' '\(source)' \
+        $(pkg-config --cflags --libs tureen \(flags)) -Wl,-rpath,"$(pkg-config --variable=libdir tureen)"
+        """,
+      ], environment: ["PKG_CONFIG_PATH": installed.path + "/lib/pkgconfig"])
+    #expect(ended.status == 0 && ended.errors == "", "\(ended.errors)")
+    return program
   }
 
   struct Failure: Error, CustomStringConvertible { let description: String }

@@ -4,27 +4,10 @@ import Testing
 /// Plug-ins of C programs and of scripts in stock Lua, on an installed library.
 @Suite(.enabled(if: !Built.isSanitized, "a sanitized library loads in no foreign program"))
 struct PluginTests {
-  private func compile(_ name: String, _ place: Workplace) async throws -> String {
-    let installed = try await Installed.shared()
-    let program = place.path + "/" + name
-    let source = Built.package.path + "/Tests/EndToEnd/Programs/\(name).c"
-    let ended = try await place.run(
-      "/bin/sh",
-      [
-        "-c",
-        """
-        cc -std=c11 -D_POSIX_C_SOURCE=200809L -Wall -Wextra -Wpedantic -Werror -pthread -o '\(program)' '\(source)' \
-        $(pkg-config --cflags --libs tureen) -Wl,-rpath,"$(pkg-config --variable=libdir tureen)"
-        """,
-      ], environment: ["PKG_CONFIG_PATH": installed.path + "/lib/pkgconfig"])
-    #expect(ended.status == 0 && ended.errors == "", "\(ended.errors)")
-    return program
-  }
-
   /// The program checks each case itself and says where one fails.
   @Test func cPlugin_calledAnsweredCancelledAndClosed_keepsEveryPromise() async throws {
     let place = try Workplace()
-    let ended = try await place.run(try await compile("plugin", place), [place.home])
+    let ended = try await place.run(try await Installed.compile("plugin", place), [place.home])
     #expect(ended.status == 0, "\(ended.errors)")
     #expect(ended.errors == "", "the library writes nothing")
     #expect(ended.output == "done\n")

@@ -62,6 +62,13 @@ static tureen *open_host(void) {
   return t;
 }
 
+/* A host with the plug-in com.acme.x, which notes its calls in `box`. */
+static tureen *open_with_plugin(inbox *box) {
+  tureen *t = open_host();
+  CHECK(tureen_register(t, "com.acme.x", NULL, on_call, NULL, box, NULL) == TUREEN_OK);
+  return t;
+}
+
 static int answer(tureen *t, int64_t call, int kind, const char *json) {
   return tureen_answer(t, call, kind, json, strlen(json));
 }
@@ -169,9 +176,8 @@ static void plugin_calls_another_plugin(void) {
 }
 
 static void answers_out_of_order(void) {
-  tureen *t = open_host();
   inbox box = {0};
-  CHECK(tureen_register(t, "com.acme.x", NULL, on_call, NULL, &box, NULL) == TUREEN_OK);
+  tureen *t = open_with_plugin(&box);
   ending e, other;
   int64_t id = call(t, "com.acme.x", "a", NULL, &e);
   drain(t);
@@ -221,9 +227,8 @@ static void cancellation_reaches_the_plugin(void) {
 }
 
 static void unregistered_plugins_answer_what_they_have(void) {
-  tureen *t = open_host();
   inbox box = {0};
-  CHECK(tureen_register(t, "com.acme.x", NULL, on_call, NULL, &box, NULL) == TUREEN_OK);
+  tureen *t = open_with_plugin(&box);
   ending got, missed;
   int64_t id = call(t, "com.acme.x", "a", NULL, &got);
   drain(t);
@@ -305,9 +310,8 @@ static long resident_pages(void) {
 
 static void many_calls_leave_memory_flat(void) {
   enum { WINDOW = 100, ROUNDS = 1000 };
-  tureen *t = open_host();
   inbox box = {.reply = "{\"pages\":2}"};
-  CHECK(tureen_register(t, "com.acme.x", NULL, on_call, NULL, &box, NULL) == TUREEN_OK);
+  tureen *t = open_with_plugin(&box);
   static ending endings[WINDOW];
   long before = 0;
   for (int round = 0; round < ROUNDS; round++) {
