@@ -44,7 +44,7 @@
       switch outcome {
       case .done: routes = host.routes
       case .failed(let message), .notRunnable(let message):
-        throw Self.unusable(message.isEmpty ? "\(path): a callback failed" : Self.split(message).message)
+        throw Self.unusable(message.isEmpty ? "\(path): a callback failed" : Self.withoutTraceback(message))
       case .limitReached(let kind, let message):
         let why = kind == .memory ? "the file needs too much memory" : "the file did not end within the limits of a request"
         throw Self.unusable(Self.place(message) + why)
@@ -81,7 +81,7 @@
         guard let answer = host.answer else { throw Self.exception("the handler has not answered") }
         return answer
       case .failed(let text), .notRunnable(let text):
-        let (message, _) = Self.split(text.isEmpty ? "a callback of the handler failed" : text)
+        let message = Self.withoutTraceback(text.isEmpty ? "a callback of the handler failed" : text)
         if let failure, failure.domain == "apex", let status = Int(failure.reason), (400...599).contains(status) {
           throw SandboxError(status: status, code: failure.code, message: message)
         }
@@ -151,9 +151,8 @@
 
     private static let traceback = "\nstack traceback:\n"
 
-    private static func split(_ text: String) -> (message: String, traceback: String) {
-      guard let place = text.ranges(of: traceback).last else { return (text, "") }
-      return (String(text[..<place.lowerBound]), String(text[place.upperBound...]))
+    private static func withoutTraceback(_ text: String) -> String {
+      text.ranges(of: traceback).last.map { String(text[..<$0.lowerBound]) } ?? text
     }
 
     /// `file:line: ` of what a limit has ended; the rest of the text is about options of `tureen run`.
