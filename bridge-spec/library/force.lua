@@ -4,34 +4,34 @@
 
 ---@alias tureen.force.Method "create"|"read"|"update"|"delete"
 
---- A failure for people.
+--- A failure in a form to show to people.
 ---@class tureen.force.Failure: tureen.Error
 ---@field type "RestError"|"ConflictError"|"NetworkError"|"StoreError"|"Error"
----@field details table[]?  what the server said, type RestError
+---@field details table[]?  the server's errors, if type is RestError
 
 --- A soup as a cache of records.
 ---@class tureen.force.StoreCache
 ---@field soupName string
----@field keyField string  the field that a record is found by
+---@field keyField string  the field that identifies a record
 ---@field config tureen.StoreConfig  the store of the soup
 local StoreCache = {}
 
---- What a fetch found.
+--- The result of a fetch.
 ---@class tureen.force.Records
 ---@field records table[]
----@field totalSize integer?  of what came from the server
+---@field totalSize integer?  the number of records that match on the server
 local Records = {}
 
---- What is known of an object.
+--- The metadata of an object.
 ---@class tureen.force.SObjectType
 local SObjectType = {}
 
 --- A record as an object; called with attributes and settings, a class makes one.
 ---@class tureen.force.RemoteObject
 ---@overload fun(attributes: table?, settings: table?): tureen.force.RemoteObject
----@field id string?  nil when the record is new
----@field attributes table  what is known of it
----@field [string] any  what a class or a record was given: settings, functions
+---@field id string?  nil if the record is new
+---@field attributes table  its metadata
+---@field [string] any  settings and functions of the class or the record
 local RemoteObject = {}
 
 --- A record of an org object.
@@ -39,7 +39,7 @@ local RemoteObject = {}
 ---@overload fun(attributes: table?, settings: table?): tureen.force.SObject
 ---@field sobjectType string
 
---- A record behind an org's own endpoint.
+--- A record that an Apex REST resource of the org serves.
 ---@class tureen.force.ApexRestObject: tureen.force.RemoteObject
 ---@overload fun(attributes: table?, settings: table?): tureen.force.ApexRestObject
 ---@field apexRestPath string
@@ -48,15 +48,15 @@ local RemoteObject = {}
 ---@class tureen.force.RemoteObjectCollection
 ---@overload fun(settings: table?): tureen.force.RemoteObjectCollection
 ---@field models tureen.force.RemoteObject[]  the records, in order
----@field config any  what a fetch asks for: a table, or a function that gives one
----@field [string] any  what a class or a collection was given: settings, functions
+---@field config any  the query of a fetch: a table, or a function that returns one
+---@field [string] any  settings and functions of the class or the collection
 local RemoteObjectCollection = {}
 
 --- Records of an org object.
 ---@class tureen.force.SObjectCollection: tureen.force.RemoteObjectCollection
 ---@overload fun(settings: table?): tureen.force.SObjectCollection
 
---- Records behind an org's own endpoint.
+--- Records that an Apex REST resource of the org serves.
 ---@class tureen.force.ApexRestObjectCollection: tureen.force.RemoteObjectCollection
 ---@overload fun(settings: table?): tureen.force.ApexRestObjectCollection
 
@@ -98,53 +98,53 @@ function force.computeEndPointIfMissing(endPoint, path) end
 --- Lists the API versions of the org.
 ---@param success (fun(value: table[]): any)?
 ---@param failure tureen.Failure?
----@return table[]|nil value  what success gets, inside a task
----@return tureen.Error err  nil when it went well
+---@return table[]|nil value  the value that success gets, inside a task
+---@return tureen.Error err  nil on success
 function force.versions(success, failure) end
 
 --- Lists the resources of the API: name to path.
 ---@param success (fun(value: table): any)?
 ---@param failure tureen.Failure?
----@return table|nil value  what success gets, inside a task
----@return tureen.Error err  nil when it went well
+---@return table|nil value  the value that success gets, inside a task
+---@return tureen.Error err  nil on success
 function force.resources(success, failure) end
 
 --- Reads the org's limits: name to {Max, Remaining}.
 ---@param success (fun(value: table): any)?
 ---@param failure tureen.Failure?
----@return table|nil value  what success gets, inside a task
----@return tureen.Error err  nil when it went well
+---@return table|nil value  the value that success gets, inside a task
+---@return tureen.Error err  nil on success
 function force.limits(success, failure) end
 
 --- Lists all objects of the org.
 ---@param success (fun(value: table): any)?
 ---@param failure tureen.Failure?
----@return table|nil value  what success gets, inside a task
----@return tureen.Error err  nil when it went well
+---@return table|nil value  the value that success gets, inside a task
+---@return tureen.Error err  nil on success
 function force.describeGlobal(success, failure) end
 
 --- Reads an object's short description and its recent records.
 ---@param sobjectType string
 ---@param success (fun(value: table): any)?
 ---@param failure tureen.Failure?
----@return table|nil value  what success gets, inside a task
----@return tureen.Error err  nil when it went well
+---@return table|nil value  the value that success gets, inside a task
+---@return tureen.Error err  nil on success
 function force.metadata(sobjectType, success, failure) end
 
 --- Reads an object's fields, child relationships and so on.
 ---@param sobjectType string
 ---@param success (fun(value: table): any)?
 ---@param failure tureen.Failure?
----@return table|nil value  what success gets, inside a task
----@return tureen.Error err  nil when it went well
+---@return table|nil value  the value that success gets, inside a task
+---@return tureen.Error err  nil on success
 function force.describe(sobjectType, success, failure) end
 
 --- Does the same as describe.
 ---@param sobjectType string
 ---@param success (fun(value: table): any)?
 ---@param failure tureen.Failure?
----@return table|nil value  what success gets, inside a task
----@return tureen.Error err  nil when it went well
+---@return table|nil value  the value that success gets, inside a task
+---@return tureen.Error err  nil on success
 function force.getPickListValues(sobjectType, success, failure) end
 
 --- Reads all layouts of an object, or that of one record type.
@@ -152,8 +152,8 @@ function force.getPickListValues(sobjectType, success, failure) end
 ---@param recordTypeId string?
 ---@param success (fun(value: table): any)?
 ---@param failure tureen.Failure?
----@return table|nil value  what success gets, inside a task
----@return tureen.Error err  nil when it went well
+---@return table|nil value  the value that success gets, inside a task
+---@return tureen.Error err  nil on success
 ---@overload fun(sobjectType: string, success: (fun(value: table): any)?, failure: tureen.Failure?): table|nil, tureen.Error
 function force.describeLayout(sobjectType, recordTypeId, success, failure) end
 
@@ -161,32 +161,32 @@ function force.describeLayout(sobjectType, recordTypeId, success, failure) end
 ---@param soql string
 ---@param success (fun(value: {totalSize: integer, done: boolean, records: table[], nextRecordsUrl: string?}): any)?
 ---@param failure tureen.Failure?
----@return {totalSize: integer, done: boolean, records: table[], nextRecordsUrl: string?}|nil value  what success gets, inside a task
----@return tureen.Error err  nil when it went well
+---@return {totalSize: integer, done: boolean, records: table[], nextRecordsUrl: string?}|nil value  the value that success gets, inside a task
+---@return tureen.Error err  nil on success
 function force.query(soql, success, failure) end
 
 --- Runs a SOQL query that also finds deleted records.
 ---@param soql string
 ---@param success (fun(value: {totalSize: integer, done: boolean, records: table[], nextRecordsUrl: string?}): any)?
 ---@param failure tureen.Failure?
----@return {totalSize: integer, done: boolean, records: table[], nextRecordsUrl: string?}|nil value  what success gets, inside a task
----@return tureen.Error err  nil when it went well
+---@return {totalSize: integer, done: boolean, records: table[], nextRecordsUrl: string?}|nil value  the value that success gets, inside a task
+---@return tureen.Error err  nil on success
 function force.queryAll(soql, success, failure) end
 
 --- Reads the next page, by the nextRecordsUrl of a query; the host in the URL is ignored.
 ---@param url string  a nextRecordsUrl
 ---@param success (fun(value: {totalSize: integer, done: boolean, records: table[], nextRecordsUrl: string?}): any)?
 ---@param failure tureen.Failure?
----@return {totalSize: integer, done: boolean, records: table[], nextRecordsUrl: string?}|nil value  what success gets, inside a task
----@return tureen.Error err  nil when it went well
+---@return {totalSize: integer, done: boolean, records: table[], nextRecordsUrl: string?}|nil value  the value that success gets, inside a task
+---@return tureen.Error err  nil on success
 function force.queryMore(url, success, failure) end
 
 --- Runs a SOSL search.
 ---@param sosl string
 ---@param success (fun(value: {searchRecords: table[]}): any)?
 ---@param failure tureen.Failure?
----@return {searchRecords: table[]}|nil value  what success gets, inside a task
----@return tureen.Error err  nil when it went well
+---@return {searchRecords: table[]}|nil value  the value that success gets, inside a task
+---@return tureen.Error err  nil on success
 function force.search(sosl, success, failure) end
 
 --- Reads a record; `fields` is a list of names, or a string with commas.
@@ -195,8 +195,8 @@ function force.search(sosl, success, failure) end
 ---@param fields (string|string[])?
 ---@param success (fun(value: table): any)?
 ---@param failure tureen.Failure?
----@return table|nil value  what success gets, inside a task
----@return tureen.Error err  nil when it went well
+---@return table|nil value  the value that success gets, inside a task
+---@return tureen.Error err  nil on success
 ---@overload fun(sobjectType: string, id: string, success: (fun(value: table): any)?, failure: tureen.Failure?): table|nil, tureen.Error
 function force.retrieve(sobjectType, id, fields, success, failure) end
 
@@ -205,30 +205,30 @@ function force.retrieve(sobjectType, id, fields, success, failure) end
 ---@param data table
 ---@param success (fun(value: {id: string, success: boolean, errors: table[]}): any)?
 ---@param failure tureen.Failure?
----@return {id: string, success: boolean, errors: table[]}|nil value  what success gets, inside a task
----@return tureen.Error err  nil when it went well
+---@return {id: string, success: boolean, errors: table[]}|nil value  the value that success gets, inside a task
+---@return tureen.Error err  nil on success
 function force.create(sobjectType, data, success, failure) end
 
 --- Changes a record; `data` holds its Id and the fields to change.
 ---@param sobjectType string
----@param data table  with Id
+---@param data table  the fields to change, with Id
 ---@param headers table?
 ---@param success (fun(value: "OK"): any)?
 ---@param failure tureen.Failure?
----@return "OK"|nil value  what success gets, inside a task
----@return tureen.Error err  nil when it went well
+---@return "OK"|nil value  the value that success gets, inside a task
+---@return tureen.Error err  nil on success
 ---@overload fun(sobjectType: string, data: table, success: (fun(value: "OK"): any)?, failure: tureen.Failure?): "OK"|nil, tureen.Error
 function force.update(sobjectType, data, headers, success, failure) end
 
 --- Creates or changes the record with an external id; without one it creates a record.
 ---@param sobjectType string
 ---@param externalIdField string
----@param externalId string?  nil creates
+---@param externalId string?  nil to create a record
 ---@param data table
 ---@param success (fun(value: {id: string, success: boolean, created: boolean}): any)?
 ---@param failure tureen.Failure?
----@return {id: string, success: boolean, created: boolean}|nil value  what success gets, inside a task
----@return tureen.Error err  nil when it went well
+---@return {id: string, success: boolean, created: boolean}|nil value  the value that success gets, inside a task
+---@return tureen.Error err  nil on success
 function force.upsert(sobjectType, externalIdField, externalId, data, success, failure) end
 
 --- Deletes a record.
@@ -236,16 +236,16 @@ function force.upsert(sobjectType, externalIdField, externalId, data, success, f
 ---@param id string
 ---@param success (fun(value: "OK"): any)?
 ---@param failure tureen.Failure?
----@return "OK"|nil value  what success gets, inside a task
----@return tureen.Error err  nil when it went well
+---@return "OK"|nil value  the value that success gets, inside a task
+---@return tureen.Error err  nil on success
 function force.del(sobjectType, id, success, failure) end
 
 --- Downloads an attachment; network.bytes decodes it.
 ---@param id string
 ---@param success (fun(value: {encodedBody: string, contentType: string}): any)?
 ---@param failure tureen.Failure?
----@return {encodedBody: string, contentType: string}|nil value  what success gets, inside a task
----@return tureen.Error err  nil when it went well
+---@return {encodedBody: string, contentType: string}|nil value  the value that success gets, inside a task
+---@return tureen.Error err  nil on success
 function force.getAttachment(id, success, failure) end
 
 --- Creates up to 200 records, each with attributes.type.
@@ -253,8 +253,8 @@ function force.getAttachment(id, success, failure) end
 ---@param records table[]
 ---@param success (fun(value: table[]): any)?
 ---@param failure tureen.Failure?
----@return table[]|nil value  what success gets, inside a task
----@return tureen.Error err  nil when it went well
+---@return table[]|nil value  the value that success gets, inside a task
+---@return tureen.Error err  nil on success
 function force.collectionCreate(allOrNone, records, success, failure) end
 
 --- Changes up to 200 records.
@@ -262,8 +262,8 @@ function force.collectionCreate(allOrNone, records, success, failure) end
 ---@param records table[]
 ---@param success (fun(value: table[]): any)?
 ---@param failure tureen.Failure?
----@return table[]|nil value  what success gets, inside a task
----@return tureen.Error err  nil when it went well
+---@return table[]|nil value  the value that success gets, inside a task
+---@return tureen.Error err  nil on success
 function force.collectionUpdate(allOrNone, records, success, failure) end
 
 --- Creates or changes up to 200 records by an external id.
@@ -273,8 +273,8 @@ function force.collectionUpdate(allOrNone, records, success, failure) end
 ---@param records table[]
 ---@param success (fun(value: table[]): any)?
 ---@param failure tureen.Failure?
----@return table[]|nil value  what success gets, inside a task
----@return tureen.Error err  nil when it went well
+---@return table[]|nil value  the value that success gets, inside a task
+---@return tureen.Error err  nil on success
 function force.collectionUpsert(allOrNone, sobjectType, externalIdField, records, success, failure) end
 
 --- Reads records by their ids; the list has null for an unknown id.
@@ -283,8 +283,8 @@ function force.collectionUpsert(allOrNone, sobjectType, externalIdField, records
 ---@param fields string[]|string
 ---@param success (fun(value: table[]): any)?
 ---@param failure tureen.Failure?
----@return table[]|nil value  what success gets, inside a task
----@return tureen.Error err  nil when it went well
+---@return table[]|nil value  the value that success gets, inside a task
+---@return tureen.Error err  nil on success
 function force.collectionRetrieve(sobjectType, ids, fields, success, failure) end
 
 --- Deletes up to 200 records.
@@ -292,8 +292,8 @@ function force.collectionRetrieve(sobjectType, ids, fields, success, failure) en
 ---@param ids string[]
 ---@param success (fun(value: table[]): any)?
 ---@param failure tureen.Failure?
----@return table[]|nil value  what success gets, inside a task
----@return tureen.Error err  nil when it went well
+---@return table[]|nil value  the value that success gets, inside a task
+---@return tureen.Error err  nil on success
 function force.collectionDelete(allOrNone, ids, success, failure) end
 
 --- Sends up to 25 requests in one; each url begins with the version.
@@ -301,8 +301,8 @@ function force.collectionDelete(allOrNone, ids, success, failure) end
 ---@param haltOnError boolean?
 ---@param success (fun(value: {hasErrors: boolean, results: table[]}): any)?
 ---@param failure tureen.Failure?
----@return {hasErrors: boolean, results: table[]}|nil value  what success gets, inside a task
----@return tureen.Error err  nil when it went well
+---@return {hasErrors: boolean, results: table[]}|nil value  the value that success gets, inside a task
+---@return tureen.Error err  nil on success
 ---@overload fun(requests: {method: string, url: string, richInput: table?}[], success: (fun(value: {hasErrors: boolean, results: table[]}): any)?, failure: tureen.Failure?): {hasErrors: boolean, results: table[]}|nil, tureen.Error
 function force.batch(requests, haltOnError, success, failure) end
 
@@ -311,8 +311,8 @@ function force.batch(requests, haltOnError, success, failure) end
 ---@param requests {method: string, url: string, referenceId: string, body: table?}[]
 ---@param success (fun(value: {compositeResponse: table[]}): any)?
 ---@param failure tureen.Failure?
----@return {compositeResponse: table[]}|nil value  what success gets, inside a task
----@return tureen.Error err  nil when it went well
+---@return {compositeResponse: table[]}|nil value  the value that success gets, inside a task
+---@return tureen.Error err  nil on success
 function force.composite(allOrNone, requests, success, failure) end
 
 --- Creates records with their children.
@@ -320,8 +320,8 @@ function force.composite(allOrNone, requests, success, failure) end
 ---@param records table[]
 ---@param success (fun(value: {hasErrors: boolean, results: table[]}): any)?
 ---@param failure tureen.Failure?
----@return {hasErrors: boolean, results: table[]}|nil value  what success gets, inside a task
----@return tureen.Error err  nil when it went well
+---@return {hasErrors: boolean, results: table[]}|nil value  the value that success gets, inside a task
+---@return tureen.Error err  nil on success
 function force.tree(sobjectType, records, success, failure) end
 
 --- Reads the ids of a briefcase.
@@ -329,8 +329,8 @@ function force.tree(sobjectType, records, success, failure) end
 ---@param changedAfterTimestamp string?
 ---@param success (fun(value: table): any)?
 ---@param failure tureen.Failure?
----@return table|nil value  what success gets, inside a task
----@return tureen.Error err  nil when it went well
+---@return table|nil value  the value that success gets, inside a task
+---@return tureen.Error err  nil on success
 ---@overload fun(relayToken: string?, success: (fun(value: table): any)?, failure: tureen.Failure?): table|nil, tureen.Error
 ---@overload fun(success: (fun(value: table): any)?, failure: tureen.Failure?): table|nil, tureen.Error
 function force.primingRecords(relayToken, changedAfterTimestamp, success, failure) end
@@ -339,24 +339,24 @@ function force.primingRecords(relayToken, changedAfterTimestamp, success, failur
 ---@param request string|{path: string, method: string?, params: table?, data: table?, headerParams: table?}
 ---@param success (fun(value: any): any)?
 ---@param failure tureen.Failure?
----@return any|nil value  what success gets, inside a task
----@return tureen.Error err  nil when it went well
+---@return any|nil value  the value that success gets, inside a task
+---@return tureen.Error err  nil on success
 function force.apexrest(request, success, failure) end
 
 --- Sends a request below the chatter path.
 ---@param request {path: string, method: string?, params: table?, data: table?}
 ---@param success (fun(value: any): any)?
 ---@param failure tureen.Failure?
----@return any|nil value  what success gets, inside a task
----@return tureen.Error err  nil when it went well
+---@return any|nil value  the value that success gets, inside a task
+---@return tureen.Error err  nil on success
 function force.chatter(request, success, failure) end
 
 --- Sends any request to the org.
 ---@param request {path: string, method: string?, params: table?, data: table?, headerParams: table?, binary: boolean?}
 ---@param success (fun(value: any): any)?
 ---@param failure tureen.Failure?
----@return any|nil value  what success gets, inside a task
----@return tureen.Error err  nil when it went well
+---@return any|nil value  the value that success gets, inside a task
+---@return tureen.Error err  nil on success
 function force.request(request, success, failure) end
 
 --- Sends a request to any full URL.
@@ -366,8 +366,8 @@ function force.request(request, success, failure) end
 ---@param request table?
 ---@param success (fun(value: any): any)?
 ---@param failure tureen.Failure?
----@return any|nil value  what success gets, inside a task
----@return tureen.Error err  nil when it went well
+---@return any|nil value  the value that success gets, inside a task
+---@return tureen.Error err  nil on success
 ---@overload fun(url: string, binary: boolean?, noAuth: boolean?, success: (fun(value: any): any)?, failure: tureen.Failure?): any|nil, tureen.Error
 ---@overload fun(url: string, binary: boolean?, success: (fun(value: any): any)?, failure: tureen.Failure?): any|nil, tureen.Error
 ---@overload fun(url: string, success: (fun(value: any): any)?, failure: tureen.Failure?): any|nil, tureen.Error
@@ -378,8 +378,8 @@ function force.anyrest(url, binary, noAuth, request, success, failure) end
 ---@param page integer?
 ---@param success (fun(value: table): any)?
 ---@param failure tureen.Failure?
----@return table|nil value  what success gets, inside a task
----@return tureen.Error err  nil when it went well
+---@return table|nil value  the value that success gets, inside a task
+---@return tureen.Error err  nil on success
 ---@overload fun(userId: string?, success: (fun(value: table): any)?, failure: tureen.Failure?): table|nil, tureen.Error
 ---@overload fun(success: (fun(value: table): any)?, failure: tureen.Failure?): table|nil, tureen.Error
 function force.ownedFilesList(userId, page, success, failure) end
@@ -389,8 +389,8 @@ function force.ownedFilesList(userId, page, success, failure) end
 ---@param page integer?
 ---@param success (fun(value: table): any)?
 ---@param failure tureen.Failure?
----@return table|nil value  what success gets, inside a task
----@return tureen.Error err  nil when it went well
+---@return table|nil value  the value that success gets, inside a task
+---@return tureen.Error err  nil on success
 ---@overload fun(userId: string?, success: (fun(value: table): any)?, failure: tureen.Failure?): table|nil, tureen.Error
 ---@overload fun(success: (fun(value: table): any)?, failure: tureen.Failure?): table|nil, tureen.Error
 function force.filesInUsersGroups(userId, page, success, failure) end
@@ -400,8 +400,8 @@ function force.filesInUsersGroups(userId, page, success, failure) end
 ---@param page integer?
 ---@param success (fun(value: table): any)?
 ---@param failure tureen.Failure?
----@return table|nil value  what success gets, inside a task
----@return tureen.Error err  nil when it went well
+---@return table|nil value  the value that success gets, inside a task
+---@return tureen.Error err  nil on success
 ---@overload fun(userId: string?, success: (fun(value: table): any)?, failure: tureen.Failure?): table|nil, tureen.Error
 ---@overload fun(success: (fun(value: table): any)?, failure: tureen.Failure?): table|nil, tureen.Error
 function force.filesSharedWithUser(userId, page, success, failure) end
@@ -411,8 +411,8 @@ function force.filesSharedWithUser(userId, page, success, failure) end
 ---@param version string?
 ---@param success (fun(value: table): any)?
 ---@param failure tureen.Failure?
----@return table|nil value  what success gets, inside a task
----@return tureen.Error err  nil when it went well
+---@return table|nil value  the value that success gets, inside a task
+---@return tureen.Error err  nil on success
 ---@overload fun(fileId: string, success: (fun(value: table): any)?, failure: tureen.Failure?): table|nil, tureen.Error
 function force.fileDetails(fileId, version, success, failure) end
 
@@ -420,8 +420,8 @@ function force.fileDetails(fileId, version, success, failure) end
 ---@param fileIds string[]
 ---@param success (fun(value: table): any)?
 ---@param failure tureen.Failure?
----@return table|nil value  what success gets, inside a task
----@return tureen.Error err  nil when it went well
+---@return table|nil value  the value that success gets, inside a task
+---@return tureen.Error err  nil on success
 function force.batchFileDetails(fileIds, success, failure) end
 
 --- Lists who a file is shared with.
@@ -429,8 +429,8 @@ function force.batchFileDetails(fileIds, success, failure) end
 ---@param page integer?
 ---@param success (fun(value: table): any)?
 ---@param failure tureen.Failure?
----@return table|nil value  what success gets, inside a task
----@return tureen.Error err  nil when it went well
+---@return table|nil value  the value that success gets, inside a task
+---@return tureen.Error err  nil on success
 ---@overload fun(fileId: string, success: (fun(value: table): any)?, failure: tureen.Failure?): table|nil, tureen.Error
 function force.fileShares(fileId, page, success, failure) end
 
@@ -440,26 +440,26 @@ function force.fileShares(fileId, page, success, failure) end
 ---@param shareType string
 ---@param success (fun(value: table): any)?
 ---@param failure tureen.Failure?
----@return table|nil value  what success gets, inside a task
----@return tureen.Error err  nil when it went well
+---@return table|nil value  the value that success gets, inside a task
+---@return tureen.Error err  nil on success
 function force.addFileShare(fileId, entityId, shareType, success, failure) end
 
 --- Stops sharing a file.
 ---@param shareId string
 ---@param success (fun(value: "OK"): any)?
 ---@param failure tureen.Failure?
----@return "OK"|nil value  what success gets, inside a task
----@return tureen.Error err  nil when it went well
+---@return "OK"|nil value  the value that success gets, inside a task
+---@return tureen.Error err  nil on success
 function force.deleteFileShare(shareId, success, failure) end
 
 --- Lists the user's notifications, the newest first.
 ---@param size integer?
----@param before string?  ISO text
----@param after string?  ISO text
+---@param before string?  a time in ISO 8601
+---@param after string?  a time in ISO 8601
 ---@param success (fun(value: {notifications: table[]}): any)?
 ---@param failure tureen.Failure?
----@return {notifications: table[]}|nil value  what success gets, inside a task
----@return tureen.Error err  nil when it went well
+---@return {notifications: table[]}|nil value  the value that success gets, inside a task
+---@return tureen.Error err  nil on success
 ---@overload fun(size: integer?, before: string?, success: (fun(value: {notifications: table[]}): any)?, failure: tureen.Failure?): {notifications: table[]}|nil, tureen.Error
 ---@overload fun(size: integer?, success: (fun(value: {notifications: table[]}): any)?, failure: tureen.Failure?): {notifications: table[]}|nil, tureen.Error
 ---@overload fun(success: (fun(value: {notifications: table[]}): any)?, failure: tureen.Failure?): {notifications: table[]}|nil, tureen.Error
@@ -469,39 +469,39 @@ function force.notifications(size, before, after, success, failure) end
 ---@param notificationId string
 ---@param success (fun(value: table): any)?
 ---@param failure tureen.Failure?
----@return table|nil value  what success gets, inside a task
----@return tureen.Error err  nil when it went well
+---@return table|nil value  the value that success gets, inside a task
+---@return tureen.Error err  nil on success
 function force.notification(notificationId, success, failure) end
 
 --- Counts unseen and unread notifications.
 ---@param success (fun(value: {hasUnseen: boolean, unseenCount: integer, unreadCount: integer}): any)?
 ---@param failure tureen.Failure?
----@return {hasUnseen: boolean, unseenCount: integer, unreadCount: integer}|nil value  what success gets, inside a task
----@return tureen.Error err  nil when it went well
+---@return {hasUnseen: boolean, unseenCount: integer, unreadCount: integer}|nil value  the value that success gets, inside a task
+---@return tureen.Error err  nil on success
 function force.notificationsStatus(success, failure) end
 
 --- Lists the types of notifications.
 ---@param success (fun(value: {notificationTypes: table[]}): any)?
 ---@param failure tureen.Failure?
----@return {notificationTypes: table[]}|nil value  what success gets, inside a task
----@return tureen.Error err  nil when it went well
+---@return {notificationTypes: table[]}|nil value  the value that success gets, inside a task
+---@return tureen.Error err  nil on success
 function force.notificationTypes(success, failure) end
 
 --- Marks a notification as read or seen and returns it.
 ---@param notificationId string
----@param data table  read, seen or both
+---@param data table  {read}, {seen} or both
 ---@param success (fun(value: table): any)?
 ---@param failure tureen.Failure?
----@return table|nil value  what success gets, inside a task
----@return tureen.Error err  nil when it went well
+---@return table|nil value  the value that success gets, inside a task
+---@return tureen.Error err  nil on success
 function force.updateNotification(notificationId, data, success, failure) end
 
 --- Marks several notifications and returns them.
----@param data table  notificationIds or before, and read, seen or both
+---@param data table  {notificationIds} or {before}, and {read}, {seen} or both
 ---@param success (fun(value: {notifications: table[]}): any)?
 ---@param failure tureen.Failure?
----@return {notifications: table[]}|nil value  what success gets, inside a task
----@return tureen.Error err  nil when it went well
+---@return {notifications: table[]}|nil value  the value that success gets, inside a task
+---@return tureen.Error err  nil on success
 function force.updateNotifications(data, success, failure) end
 
 --- Runs an action that a notification offers.
@@ -509,14 +509,14 @@ function force.updateNotifications(data, success, failure) end
 ---@param action string
 ---@param success (fun(value: any): any)?
 ---@param failure tureen.Failure?
----@return any|nil value  what success gets, inside a task
----@return tureen.Error err  nil when it went well
+---@return any|nil value  the value that success gets, inside a task
+---@return tureen.Error err  nil on success
 function force.notificationAction(notificationId, action, success, failure) end
 
 --- Makes a cache of records on a soup; `init` registers the soup.
 ---@param soupName string
 ---@param indexSpecs tureen.SoupIndexSpec[]?
----@param keyField string?  "Id" when left out
+---@param keyField string?  default "Id"
 ---@param isGlobalStore boolean?
 ---@param storeName string?
 ---@return tureen.force.StoreCache
@@ -538,8 +538,8 @@ function force.SObjectType(sobjectType, cache, cacheMode) end
 ---@param localAction boolean?
 ---@param success (fun(value: table): any)?
 ---@param failure tureen.Failure?
----@return table|nil value  what success gets, inside a task
----@return tureen.Error err  nil when it went well
+---@return table|nil value  the value that success gets, inside a task
+---@return tureen.Error err  nil on success
 ---@overload fun(method: tureen.force.Method, id: string?, attributes: table?, fieldlist: (string[]|string)?, cache: tureen.force.StoreCache, success: (fun(value: table): any)?, failure: tureen.Failure?): table|nil, tureen.Error
 function force.syncRemoteObjectWithCache(method, id, attributes, fieldlist, cache, localAction, success, failure) end
 
@@ -551,8 +551,8 @@ function force.syncRemoteObjectWithCache(method, id, attributes, fieldlist, cach
 ---@param fieldlist (string[]|string)?
 ---@param success (fun(value: table): any)?
 ---@param failure tureen.Failure?
----@return table|nil value  what success gets, inside a task
----@return tureen.Error err  nil when it went well
+---@return table|nil value  the value that success gets, inside a task
+---@return tureen.Error err  nil on success
 ---@overload fun(method: tureen.force.Method, sobjectType: string, id: string?, attributes: table?, success: (fun(value: table): any)?, failure: tureen.Failure?): table|nil, tureen.Error
 ---@overload fun(method: tureen.force.Method, sobjectType: string, id: string?, success: (fun(value: table): any)?, failure: tureen.Failure?): table|nil, tureen.Error
 ---@overload fun(method: tureen.force.Method, sobjectType: string, success: (fun(value: table): any)?, failure: tureen.Failure?): table|nil, tureen.Error
@@ -567,8 +567,8 @@ function force.syncSObjectWithServer(method, sobjectType, id, attributes, fieldl
 ---@param fieldlist (string[]|string)?
 ---@param success (fun(value: table): any)?
 ---@param failure tureen.Failure?
----@return table|nil value  what success gets, inside a task
----@return tureen.Error err  nil when it went well
+---@return table|nil value  the value that success gets, inside a task
+---@return tureen.Error err  nil on success
 ---@overload fun(method: tureen.force.Method, path: string, id: string?, idField: string, attributes: table?, success: (fun(value: table): any)?, failure: tureen.Failure?): table|nil, tureen.Error
 ---@overload fun(method: tureen.force.Method, path: string, id: string?, idField: string, success: (fun(value: table): any)?, failure: tureen.Failure?): table|nil, tureen.Error
 function force.syncApexRestObjectWithServer(method, path, id, idField, attributes, fieldlist, success, failure) end
@@ -584,8 +584,8 @@ function force.syncApexRestObjectWithServer(method, path, id, idField, attribute
 ---@param syncWithServer function
 ---@param success (fun(value: table): any)?
 ---@param failure tureen.Failure?
----@return table|nil value  what success gets, inside a task
----@return tureen.Error err  nil when it went well
+---@return table|nil value  the value that success gets, inside a task
+---@return tureen.Error err  nil on success
 function force.syncRemoteObject(method, id, attributes, fieldlist, cache, cacheMode, info, syncWithServer, success, failure) end
 
 --- Does the same as syncRemoteObject for a record of an org object.
@@ -599,8 +599,8 @@ function force.syncRemoteObject(method, id, attributes, fieldlist, cache, cacheM
 ---@param info {wasReadFromCache: boolean?, overwrite: boolean?}?
 ---@param success (fun(value: table): any)?
 ---@param failure tureen.Failure?
----@return table|nil value  what success gets, inside a task
----@return tureen.Error err  nil when it went well
+---@return table|nil value  the value that success gets, inside a task
+---@return tureen.Error err  nil on success
 ---@overload fun(method: tureen.force.Method, sobjectType: string, id: string?, attributes: table?, fieldlist: (string[]|string)?, cache: tureen.force.StoreCache?, cacheMode: string?, success: (fun(value: table): any)?, failure: tureen.Failure?): table|nil, tureen.Error
 ---@overload fun(method: tureen.force.Method, sobjectType: string, id: string?, attributes: table?, fieldlist: (string[]|string)?, cache: tureen.force.StoreCache?, success: (fun(value: table): any)?, failure: tureen.Failure?): table|nil, tureen.Error
 ---@overload fun(method: tureen.force.Method, sobjectType: string, id: string?, attributes: table?, fieldlist: (string[]|string)?, success: (fun(value: table): any)?, failure: tureen.Failure?): table|nil, tureen.Error
@@ -622,8 +622,8 @@ function force.syncSObject(method, sobjectType, id, attributes, fieldlist, cache
 ---@param syncWithServer function
 ---@param success (fun(value: table): any)?
 ---@param failure tureen.Failure?
----@return table|nil value  what success gets, inside a task
----@return tureen.Error err  nil when it went well
+---@return table|nil value  the value that success gets, inside a task
+---@return tureen.Error err  nil on success
 function force.syncRemoteObjectDetectConflict(method, id, attributes, fieldlist, cache, cacheMode, cacheForOriginals, mergeMode, syncWithServer, success, failure) end
 
 --- Does the same as syncRemoteObjectDetectConflict for a record of an org object.
@@ -638,8 +638,8 @@ function force.syncRemoteObjectDetectConflict(method, id, attributes, fieldlist,
 ---@param mergeMode string?
 ---@param success (fun(value: table): any)?
 ---@param failure tureen.Failure?
----@return table|nil value  what success gets, inside a task
----@return tureen.Error err  nil when it went well
+---@return table|nil value  the value that success gets, inside a task
+---@return tureen.Error err  nil on success
 ---@overload fun(method: tureen.force.Method, sobjectType: string, id: string?, attributes: table?, fieldlist: (string[]|string)?, cache: tureen.force.StoreCache?, cacheMode: string?, cacheForOriginals: tureen.force.StoreCache?, success: (fun(value: table): any)?, failure: tureen.Failure?): table|nil, tureen.Error
 ---@overload fun(method: tureen.force.Method, sobjectType: string, id: string?, attributes: table?, fieldlist: (string[]|string)?, cache: tureen.force.StoreCache?, cacheMode: string?, success: (fun(value: table): any)?, failure: tureen.Failure?): table|nil, tureen.Error
 ---@overload fun(method: tureen.force.Method, sobjectType: string, id: string?, attributes: table?, fieldlist: (string[]|string)?, cache: tureen.force.StoreCache?, success: (fun(value: table): any)?, failure: tureen.Failure?): table|nil, tureen.Error
@@ -653,16 +653,16 @@ function force.syncSObjectDetectConflict(method, sobjectType, id, attributes, fi
 ---@param config {type: "soql"|"sosl"|"mru", query: string?, sobjectType: string?, fieldlist: string[]?}
 ---@param success (fun(value: tureen.force.Records): any)?
 ---@param failure tureen.Failure?
----@return tureen.force.Records|nil value  what success gets, inside a task
----@return tureen.Error err  nil when it went well
+---@return tureen.force.Records|nil value  the value that success gets, inside a task
+---@return tureen.Error err  nil on success
 function force.fetchSObjectsFromServer(config, success, failure) end
 
 --- Fetches records from an Apex REST resource.
 ---@param config {apexRestPath: string, params: table?}
 ---@param success (fun(value: tureen.force.Records): any)?
 ---@param failure tureen.Failure?
----@return tureen.force.Records|nil value  what success gets, inside a task
----@return tureen.Error err  nil when it went well
+---@return tureen.force.Records|nil value  the value that success gets, inside a task
+---@return tureen.Error err  nil on success
 function force.fetchApexRestObjectsFromServer(config, success, failure) end
 
 --- Fetches records from the server and saves them in the cache, or reads them from the cache.
@@ -672,8 +672,8 @@ function force.fetchApexRestObjectsFromServer(config, success, failure) end
 ---@param mergeMode string?
 ---@param success (fun(value: tureen.force.Records): any)?
 ---@param failure tureen.Failure?
----@return tureen.force.Records|nil value  what success gets, inside a task
----@return tureen.Error err  nil when it went well
+---@return tureen.force.Records|nil value  the value that success gets, inside a task
+---@return tureen.Error err  nil on success
 ---@overload fun(config: table, cache: tureen.force.StoreCache?, cacheForOriginals: tureen.force.StoreCache?, success: (fun(value: tureen.force.Records): any)?, failure: tureen.Failure?): tureen.force.Records|nil, tureen.Error
 ---@overload fun(config: table, cache: tureen.force.StoreCache?, success: (fun(value: tureen.force.Records): any)?, failure: tureen.Failure?): tureen.force.Records|nil, tureen.Error
 ---@overload fun(config: table, success: (fun(value: tureen.force.Records): any)?, failure: tureen.Failure?): tureen.force.Records|nil, tureen.Error
@@ -689,8 +689,8 @@ function force.fetchSObjects(config, cache, cacheForOriginals, mergeMode, succes
 ---@param mergeMode string?
 ---@param success (fun(found: tureen.force.Records): any)?
 ---@param failure tureen.Failure?
----@return tureen.force.Records|nil found  what success gets, inside a task
----@return tureen.Error err  nil when it went well
+---@return tureen.force.Records|nil found  the value that success gets, inside a task
+---@return tureen.Error err  nil on success
 ---@overload fun(fetchFromServer: function, fetchFromCache: function?, cacheMode: string?, cache: tureen.force.StoreCache?, cacheForOriginals: tureen.force.StoreCache?, success: (fun(found: tureen.force.Records): any)?, failure: tureen.Failure?): tureen.force.Records|nil, tureen.Error
 ---@overload fun(fetchFromServer: function, fetchFromCache: function?, cacheMode: string?, cache: tureen.force.StoreCache?, success: (fun(found: tureen.force.Records): any)?, failure: tureen.Failure?): tureen.force.Records|nil, tureen.Error
 ---@overload fun(fetchFromServer: function, fetchFromCache: function?, cacheMode: string?, success: (fun(found: tureen.force.Records): any)?, failure: tureen.Failure?): tureen.force.Records|nil, tureen.Error
@@ -701,17 +701,17 @@ function force.fetchRemoteObjects(fetchFromServer, fetchFromCache, cacheMode, ca
 --- Registers the soup and returns its name.
 ---@param success (fun(soupName: string): any)?
 ---@param failure tureen.Failure?
----@return string|nil soupName  what success gets, inside a task
----@return tureen.Error err  nil when it went well
+---@return string|nil soupName  the value that success gets, inside a task
+---@return tureen.Error err  nil on success
 function StoreCache:init(success, failure) end
 
 --- Reads a record; null if there is none, or if it lacks one of the fields.
 ---@param key string
 ---@param fieldlist (string[]|string)?
----@param success (fun(value: table): any)?  when it is not there, or lacks a field
+---@param success (fun(value: table): any)?  tureen.null if the record is missing or lacks a field
 ---@param failure tureen.Failure?
----@return table|nil value  what success gets, inside a task
----@return tureen.Error err  nil when it went well
+---@return table|nil value  the value that success gets, inside a task
+---@return tureen.Error err  nil on success
 ---@overload fun(self: tureen.force.StoreCache, key: string, success: (fun(value: table): any)?, failure: tureen.Failure?): table|nil, tureen.Error
 function StoreCache:retrieve(key, fieldlist, success, failure) end
 
@@ -720,8 +720,8 @@ function StoreCache:retrieve(key, fieldlist, success, failure) end
 ---@param mergeMode string?
 ---@param success (fun(value: table): any)?
 ---@param failure tureen.Failure?
----@return table|nil value  what success gets, inside a task
----@return tureen.Error err  nil when it went well
+---@return table|nil value  the value that success gets, inside a task
+---@return tureen.Error err  nil on success
 ---@overload fun(self: tureen.force.StoreCache, record: table, success: (fun(value: table): any)?, failure: tureen.Failure?): table|nil, tureen.Error
 function StoreCache:save(record, mergeMode, success, failure) end
 
@@ -730,8 +730,8 @@ function StoreCache:save(record, mergeMode, success, failure) end
 ---@param mergeMode string?
 ---@param success (fun(value: table[]): any)?
 ---@param failure tureen.Failure?
----@return table[]|nil value  what success gets, inside a task
----@return tureen.Error err  nil when it went well
+---@return table[]|nil value  the value that success gets, inside a task
+---@return tureen.Error err  nil on success
 ---@overload fun(self: tureen.force.StoreCache, records: table[], success: (fun(value: table[]): any)?, failure: tureen.Failure?): table[]|nil, tureen.Error
 function StoreCache:saveAll(records, mergeMode, success, failure) end
 
@@ -739,16 +739,16 @@ function StoreCache:saveAll(records, mergeMode, success, failure) end
 ---@param key string
 ---@param success (fun(value: any): any)?
 ---@param failure tureen.Failure?
----@return any|nil value  what success gets, inside a task
----@return tureen.Error err  nil when it went well
+---@return any|nil value  the value that success gets, inside a task
+---@return tureen.Error err  nil on success
 function StoreCache:remove(key, success, failure) end
 
 --- Runs a query.
 ---@param querySpec tureen.QuerySpec
 ---@param success (fun(value: tureen.force.Records): any)?
 ---@param failure tureen.Failure?
----@return tureen.force.Records|nil value  what success gets, inside a task
----@return tureen.Error err  nil when it went well
+---@return tureen.force.Records|nil value  the value that success gets, inside a task
+---@return tureen.Error err  nil on success
 function StoreCache:find(querySpec, success, failure) end
 
 --- Makes an id for a record that the server does not know yet.
@@ -765,55 +765,55 @@ function StoreCache:isLocalId(id) end
 ---@return table
 function StoreCache:addLocalFields(record) end
 
---- Returns whether getMore will find something.
+--- Returns whether getMore would find more records.
 ---@return boolean
 function Records:hasMore() end
 
 --- Fetches the next records; an empty list at the end.
 ---@param success (fun(value: table[]): any)?
 ---@param failure tureen.Failure?
----@return table[]|nil value  what success gets, inside a task
----@return tureen.Error err  nil when it went well
+---@return table[]|nil value  the value that success gets, inside a task
+---@return tureen.Error err  nil on success
 function Records:getMore(success, failure) end
 
---- Ends the fetch: hasMore is false from then on.
+--- Ends the fetch; hasMore then returns false.
 ---@param success (fun(value: any): any)?
 ---@param failure tureen.Failure?
----@return any|nil value  what success gets, inside a task
----@return tureen.Error err  nil when it went well
+---@return any|nil value  the value that success gets, inside a task
+---@return tureen.Error err  nil on success
 function Records:closeCursor(success, failure) end
 
 --- Reads the fields, child relationships and so on.
 ---@param success (fun(value: table): any)?
 ---@param failure tureen.Failure?
----@return table|nil value  what success gets, inside a task
----@return tureen.Error err  nil when it went well
+---@return table|nil value  the value that success gets, inside a task
+---@return tureen.Error err  nil on success
 function SObjectType:describe(success, failure) end
 
 --- Reads the short description and the recent records.
 ---@param success (fun(value: table): any)?
 ---@param failure tureen.Failure?
----@return table|nil value  what success gets, inside a task
----@return tureen.Error err  nil when it went well
+---@return table|nil value  the value that success gets, inside a task
+---@return tureen.Error err  nil on success
 function SObjectType:getMetadata(success, failure) end
 
 --- Reads the layout of a record type; the master's by default.
 ---@param recordTypeId string?
 ---@param success (fun(value: table): any)?
 ---@param failure tureen.Failure?
----@return table|nil value  what success gets, inside a task
----@return tureen.Error err  nil when it went well
+---@return table|nil value  the value that success gets, inside a task
+---@return tureen.Error err  nil on success
 ---@overload fun(self: tureen.force.SObjectType, success: (fun(value: table): any)?, failure: tureen.Failure?): table|nil, tureen.Error
 function SObjectType:describeLayout(recordTypeId, success, failure) end
 
 --- Forgets the metadata and removes it from the cache.
 ---@param success (fun(value: any): any)?
 ---@param failure tureen.Failure?
----@return any|nil value  what success gets, inside a task
----@return tureen.Error err  nil when it went well
+---@return any|nil value  the value that success gets, inside a task
+---@return tureen.Error err  nil on success
 function SObjectType:reset(success, failure) end
 
---- Makes a class with settings of its own: sobjectType, fieldlist, cache, cacheForOriginals, cacheMode, mergeMode,
+--- Makes a class with its own settings: sobjectType, fieldlist, cache, cacheForOriginals, cacheMode, mergeMode,
 --- idAttribute, or functions.
 ---@generic T
 ---@param self T
@@ -844,8 +844,8 @@ function RemoteObject:isNew() end
 ---@param options table?
 ---@param success (fun(record: T): any)?
 ---@param failure tureen.Failure?
----@return T|nil record  what success gets, inside a task
----@return tureen.Error err  nil when it went well
+---@return T|nil record  the value that success gets, inside a task
+---@return tureen.Error err  nil on success
 ---@overload fun(self: T, success: (fun(record: T): any)?, failure: tureen.Failure?): T|nil, tureen.Error
 function RemoteObject:fetch(options, success, failure) end
 
@@ -856,8 +856,8 @@ function RemoteObject:fetch(options, success, failure) end
 ---@param options table?
 ---@param success (fun(record: T): any)?
 ---@param failure tureen.Failure?
----@return T|nil record  what success gets, inside a task
----@return tureen.Error err  nil when it went well
+---@return T|nil record  the value that success gets, inside a task
+---@return tureen.Error err  nil on success
 ---@overload fun(self: T, attributes: table?, success: (fun(record: T): any)?, failure: tureen.Failure?): T|nil, tureen.Error
 ---@overload fun(self: T, success: (fun(record: T): any)?, failure: tureen.Failure?): T|nil, tureen.Error
 function RemoteObject:save(attributes, options, success, failure) end
@@ -866,8 +866,8 @@ function RemoteObject:save(attributes, options, success, failure) end
 ---@param options table?
 ---@param success (fun(result: boolean|lightuserdata): any)?
 ---@param failure tureen.Failure?
----@return boolean|lightuserdata|nil result  what success gets, inside a task
----@return tureen.Error err  nil when it went well
+---@return boolean|lightuserdata|nil result  the value that success gets, inside a task
+---@return tureen.Error err  nil on success
 ---@overload fun(self: tureen.force.RemoteObject, success: (fun(result: boolean|lightuserdata): any)?, failure: tureen.Failure?): boolean|lightuserdata|nil, tureen.Error
 function RemoteObject:destroy(options, success, failure) end
 
@@ -882,7 +882,7 @@ function RemoteObject:unset(name) end
 ---@return table
 function RemoteObject:toTable() end
 
---- Makes a class with settings of its own: model, config, cache, cacheForOriginals, cacheMode, mergeMode, or functions.
+--- Makes a class with its own settings: model, config, cache, cacheForOriginals, cacheMode, mergeMode, or functions.
 ---@generic T
 ---@param self T
 ---@param settings table
@@ -922,46 +922,46 @@ function RemoteObjectCollection:reset(records) end
 ---@param options table?
 ---@param success (fun(collection: T): any)?
 ---@param failure tureen.Failure?
----@return T|nil collection  what success gets, inside a task
----@return tureen.Error err  nil when it went well
+---@return T|nil collection  the value that success gets, inside a task
+---@return tureen.Error err  nil on success
 ---@overload fun(self: T, success: (fun(collection: T): any)?, failure: tureen.Failure?): T|nil, tureen.Error
 function RemoteObjectCollection:fetch(options, success, failure) end
 
---- Returns whether getMore will find something.
+--- Returns whether getMore would find more records.
 ---@return boolean
 function RemoteObjectCollection:hasMore() end
 
 --- Fetches the next records, appends them and returns their attributes.
 ---@param success (fun(records: table[]): any)?
 ---@param failure tureen.Failure?
----@return table[]|nil records  what success gets, inside a task
----@return tureen.Error err  nil when it went well
+---@return table[]|nil records  the value that success gets, inside a task
+---@return tureen.Error err  nil on success
 function RemoteObjectCollection:getMore(success, failure) end
 
---- Ends the fetch: hasMore is false from then on.
+--- Ends the fetch; hasMore then returns false.
 ---@param success (fun(null: lightuserdata): any)?
 ---@param failure tureen.Failure?
----@return lightuserdata|nil null  what success gets, inside a task
----@return tureen.Error err  nil when it went well
+---@return lightuserdata|nil null  the value that success gets, inside a task
+---@return tureen.Error err  nil on success
 function RemoteObjectCollection:closeCursor(success, failure) end
 
---- What a list is made of.
+--- The settings of a list.
 ---@class tureen.optimistic.Settings
 ---@field sobjectType string
 ---@field records table[]  each with an Id
 ---@field cache tureen.force.StoreCache?  where a record is marked until the server has answered
 ---@field on_change fun(list: tureen.optimistic.List)?  after each change of `rows`
----@field on_failure fun(text: string, err: tureen.Error, record: table)?  what to tell the person: `text`
+---@field on_failure fun(text: string, err: tureen.Error, record: table)?  `text` is the message for the person
 
 --- The list.
 ---@class tureen.optimistic.List
----@field rows table[]  what the list shows now
+---@field rows table[]  the rows that the list shows now
 ---@field pending integer  how many deletions have not been answered
 local List = {}
 
 --- A list whose rows disappear as soon as they are deleted, and return if the server refuses.
 ---@class tureen.optimistic
----@field DEFAULT_MESSAGE string  what `message` gives when the server said nothing
+---@field DEFAULT_MESSAGE string  the text that `message` returns if the server gave none
 local optimistic = {}
 
 --- Makes a list of the records.
@@ -969,8 +969,8 @@ local optimistic = {}
 ---@return tureen.optimistic.List
 function optimistic.list(settings) end
 
---- Classifies a failure: noResponse, no answer came; emptyResponse, the answer has no body; undecodable, the body is
---- not what was asked for; refused, the server gave a reason.
+--- Classifies a failure: noResponse, no answer came; emptyResponse, the answer has no body; undecodable, the body does
+--- not have the requested form; refused, the server gave a reason.
 ---@param err any
 ---@return "noResponse"|"emptyResponse"|"undecodable"|"refused"
 function optimistic.kind(err) end
@@ -988,7 +988,7 @@ function optimistic.describe(err) end
 
 --- Removes a row at once and deletes its record in the background. Returns false if the record is being deleted
 --- already, or the row does not exist.
----@param position integer  of the row, from 1 on
+---@param position integer  the row's index, counted from 1
 ---@param success (fun())?
 ---@param failure tureen.Failure?
 ---@return boolean

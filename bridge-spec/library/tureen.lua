@@ -7,124 +7,124 @@
 
 --- A path of a soup's entries that queries can use.
 ---@class tureen.SoupIndexSpec
----@field path string  the field, with dots for a field of an object in it
----@field type "string"|"integer"|"floating"|"full_text"|"json1"  how its values are kept
+---@field path string  the field; dots lead into nested objects
+---@field type "string"|"integer"|"floating"|"full_text"|"json1"  the type of the indexed values
 
---- What a query asks for; the builders of tureen.smartstore make one.
+--- A query; the builders of tureen.smartstore make one.
 ---@class tureen.QuerySpec
----@field queryType "exact"|"range"|"like"|"match"|"smart"  which of the keys count
----@field indexPath string?  the path that is filtered on; for match it may be missing
----@field matchKey any  exact: the value, without which nothing is found; match: the full-text expression
----@field likeKey string?  with % and _ as wild cards
----@field beginKey any  range: the first value; missing: no bound
----@field endKey any  range: the last value; missing: no bound
+---@field queryType "exact"|"range"|"like"|"match"|"smart"  the kind of query; it decides which of the other keys are used
+---@field indexPath string?  the path to filter by; optional for match
+---@field matchKey any  exact: the value; without it nothing is found. match: the full-text expression
+---@field likeKey string?  a pattern with the wildcards % and _
+---@field beginKey any  range: the first value; no lower bound if missing
+---@field endKey any  range: the last value; no upper bound if missing
 ---@field smartSql string?  one SELECT over {soup}, {soup:path} and {soup:_soup}; a comment or a semicolon may follow it
----@field args any  a list: values for the ? of smartSql
+---@field args any  the list of values for the ? in smartSql
 ---@field orderPath string?  the path to sort by
 ---@field order ("ascending"|"descending")?
----@field pageSize integer?  rows a page
----@field selectPaths string[]?  rows of these values in place of whole entries
----@field lazy boolean?  entries are tureen.Record, parsed as their fields are read
+---@field pageSize integer?  rows per page
+---@field selectPaths string[]?  paths; the query returns rows of their values instead of whole entries
+---@field lazy boolean?  whether entries are tureen.Record, which parse a field when it is read
 
---- How a sync treats what both sides changed, and what an upload sends.
+--- How a sync handles records that both sides changed, and which fields an upload sends.
 ---@class tureen.SyncOptions
 ---@field mergeMode ("OVERWRITE"|"LEAVE_IF_CHANGED"|"MERGE")?
----@field fieldlist (string[]|string)?  what uploads send unless the target says; `attributes` in it does no harm
+---@field fieldlist (string[]|string)?  the fields that uploads send unless the target has field lists; `attributes` in it is ignored
 ---@field resolver string?  with MERGE: decides conflicts; registered with mobilesync.registerResolver, else a module that is a function
----@field maxPages integer?  pages of one run of a sync down; it then ends STOPPED with hasMore, and `more` goes on
----@field graceMs integer?  milliseconds before progress is shown
+---@field maxPages integer?  the maximum number of pages of one run of a sync down; the run then ends STOPPED with hasMore, and `more` continues it
+---@field graceMs integer?  how many milliseconds a sync runs before its progress is shown
 
---- How changes are sent; further keys belong to the type.
+--- How changes are sent; other keys depend on the type.
 ---@class tureen.SyncUpTarget
----@field type ("collection"|"batch"|"plain"|"parent_children"|"rest"|"parse"|"custom")?  how many records go into a request
----@field createFieldlist (string[]|string)?  what is sent of a new record
----@field updateFieldlist (string[]|string)?  what is sent of a changed one
+---@field type ("collection"|"batch"|"plain"|"parent_children"|"rest"|"parse"|"custom")?  the maximum number of records per request
+---@field createFieldlist (string[]|string)?  the fields that are sent of a new record
+---@field updateFieldlist (string[]|string)?  the fields that are sent of a changed record
 
---- A page of a query, and what is needed for the others.
+--- A page of a query and the cursor's data.
 ---@class tureen.Cursor
 ---@field cursorId any
----@field currentPageIndex integer  from 0 on
+---@field currentPageIndex integer  counted from 0
 ---@field pageSize integer
 ---@field totalPages integer
 ---@field totalEntries integer
 ---@field currentPageOrderedEntries any[]  entries; rows for a smart query or one with selectPaths
 ---@field lazy boolean?  as in the query spec
 
---- What committed transactions did to a soup since the last one was heard; or why nothing more is heard.
+--- The changes of a soup by committed transactions since the last report; or the reason why the observer ended.
 ---@class tureen.Change
----@field soupName string?  this and all but the last member stand in every change
----@field created integer[]?  entry ids; each id stands in one list
+---@field soupName string?  the soup; this member and all others but the last are in every change
+---@field created integer[]?  entry ids; each id is in only one of the lists
 ---@field updated integer[]?
 ---@field removed integer[]?
 ---@field all boolean?  any entry may have changed; the lists are empty
----@field closed "userSwitched"?  alone, in the last update: another user is the current one
+---@field closed "userSwitched"?  the only member of the last update, if another user became the current one
 
---- Which store a call means.
+--- The store of a call.
 ---@class tureen.StoreConfig
----@field isGlobalStore boolean?  true: the store all users share; one of the two keys is needed
+---@field isGlobalStore boolean?  true: the store that all users share; one of the two keys is required
 ---@field storeName string?
 
---- A saved sync, and how far it got.
+--- A saved sync and its state.
 ---@class tureen.SyncState
 ---@field _soupEntryId integer  the sync's id
----@field syncId integer  the same, as calls name it
+---@field syncId integer  the same id, under the name that calls use
 ---@field type "syncDown"|"syncUp"
 ---@field name string?  absent for a sync without a name
----@field syncName string?  the same, as calls name it
----@field target table  as stored, with what its maker left out
+---@field syncName string?  the same id, under the name that calls use
+---@field target table  as stored, with defaults filled in
 ---@field options table
 ---@field soupName string
 ---@field status "NEW"|"STOPPED"|"RUNNING"|"DONE"|"FAILED"
 ---@field progress integer  0 to 100
----@field totalSize integer  records this run is about; -1 until known
+---@field totalSize integer  how many records this run covers; -1 until known
 ---@field maxTimeStamp integer  newest modification stored, ms since 1970 UTC; -1 until known
----@field coveredTimeStamp integer  all changes up to here are stored for certain, ms since 1970 UTC
----@field ghostsCheckedUntil integer  no entry was a ghost then, ms since 1970 UTC; -1 when that is not known
+---@field coveredTimeStamp integer  all changes up to this time are certainly stored, ms since 1970 UTC
+---@field ghostsCheckedUntil integer  the last time at which no entry was a ghost, ms since 1970 UTC; -1 if unknown
 ---@field startTime integer  ms since 1970 UTC; 0 before the first run
 ---@field endTime integer  ms since 1970 UTC; 0 before the first end
 ---@field error string  why the last run ended FAILED: the body of the server's refusal, else a message
----@field fetched integer  records the server sent that are new or changed
----@field stored integer  of these, written into the soup
----@field skipped integer  left alone: dirty here (down), newer on the server (up), nothing to send, or another run is sending it
----@field conflicting integer  of the skipped, those changed on both sides; each is among getConflicts, of a family one for all
----@field merged integer  changed on both sides and brought together, by field or by a resolver
----@field removed integer  entries that went because the server has deleted their record or it is no longer wanted; of collections (type rest)
----@field flagged integer  items of the server that could not be used; warnings names the first ones
----@field pages integer  pages read, those that had not changed included
----@field hasMore boolean  the run ended at options.maxPages and the list goes on: more brings the rest
----@field incomplete boolean  records moved between the pages while the list was read: some may be missing until the next run
----@field resumeAt integer  STOPPED because the server answers nothing more before that, ms since 1970 UTC; 0 otherwise
----@field orgId string  the org whose records a sync of a global store brings; absent before its first run, and for other syncs
+---@field fetched integer  new or changed records that the server sent
+---@field stored integer  how many of them were written to the soup
+---@field skipped integer  skipped records: dirty (down); newer on the server, nothing to send, or being sent by another run (up)
+---@field conflicting integer  skipped records that both sides changed; getConflicts lists them, a parent with its children as one
+---@field merged integer  records that both sides changed and that were merged, by field or by a resolver
+---@field removed integer  entries that were removed because their record is deleted or no longer matches; only for collections (type rest)
+---@field flagged integer  items that could not be used; warnings names the first ones
+---@field pages integer  pages read, including unchanged ones
+---@field hasMore boolean  the run ended at options.maxPages before the end of the list; more fetches the rest
+---@field incomplete boolean  records moved between pages during the run, so some may be missing until the next run
+---@field resumeAt integer  when the server will answer again, if the run is STOPPED for that reason, ms since 1970 UTC; otherwise 0
+---@field orgId string  the org whose records a sync of a global store fetches; absent before its first run, and for other syncs
 ---@field connection string  the named server of the target; absent for the org
 ---@field succeeded integer  uploads the server accepted
 ---@field failed integer  uploads the server refused; the entries have __last_error__
----@field inDoubt integer  creates whose answer was lost and that were not found yet: they are looked for, and not sent again blindly
----@field inDoubtUntil integer  until then the server may still be working on creates in doubt, ms since 1970 UTC; a sync up after that sends those again that never arrived; 0 when none waits
----@field requests integer  requests sent, repeated ones not counted
+---@field inDoubt integer  creates with a lost answer whose record was not found yet; Tureen searches for them before it sends them again
+---@field inDoubtUntil integer  until then the server may still be working on creates in doubt, ms since 1970 UTC; a later sync up sends those again that never arrived; 0 if no create waits
+---@field requests integer  requests sent, without repeats
 ---@field retries integer  requests sent again after a failure
 ---@field bytes integer  bytes of the answers' bodies
 ---@field limitInfo string  the last answer's Sforce-Limit-Info, such as api-usage=18/5000
----@field warnings string[]  what about the last run is known to surprise, in sentences for people: a LIMIT in a query that is run again
----@field queued boolean  RUNNING, and waiting for other syncs of its soups
+---@field warnings string[]  possible problems of the last run, as sentences for people, such as a LIMIT in a query
+---@field queued boolean  whether the sync, though RUNNING, waits for other syncs of its soups
 
 --- An entry that both sides changed.
 ---@class tureen.SyncConflict
 ---@field soupName string
 ---@field entryId integer  the entry's _soupEntryId
----@field syncId integer  the sync that met it last
----@field kind "changed"|"deletedHere"|"deletedThere"|"unknown"  changed on both sides; deleted on one and changed on the other; unknown: what the server has could not be read
----@field base table  the entry when it last equalled the server; null when it never did
----@field local table  the entry as it stands
----@field server table  the server's record, with the fields that the sync read; null when it is deleted or not known
----@field merged table  the entry with the changes of one side only taken from that side; fields in conflict have the local value
----@field fields string[]  changed on both sides, to different values
+---@field syncId integer  the sync that found it last
+---@field kind "changed"|"deletedHere"|"deletedThere"|"unknown"  changed on both sides; deleted on one side and changed on the other; or unknown, if the server's version could not be read
+---@field base table  the entry when both sides were last equal; null if they never were
+---@field local table  the current entry
+---@field server table  the server's record, with the fields that the sync read; null if it is deleted or unknown
+---@field merged table  the entry with every change that only one side made; fields in conflict have the local value
+---@field fields string[]  fields that both sides changed, to different values
 ---@field localChanges string[]  fields that differ from the base here
 ---@field remoteChanges string[]  fields that differ from the base on the server
 ---@field detectedAt integer  ms since 1970 UTC
 
---- What requests are sent with.
+--- The credentials that requests use.
 ---@class tureen.Credentials
----@field accessToken any  a string; null to a restricted script
+---@field accessToken any  a string; null for a restricted script unless it may use com.salesforce.oauth
 ---@field refreshToken string?  only where the host allows it
 ---@field userId any
 ---@field orgId any
@@ -138,7 +138,7 @@
 
 --- A user who is signed in.
 ---@class tureen.Account
----@field authToken any  a string; null to a restricted script, and of an account that is not current
+---@field authToken any  a string; null for a restricted script unless it may use com.salesforce.oauth and for accounts that are not current
 ---@field loginServer any
 ---@field idUrl any
 ---@field instanceServer string
@@ -151,52 +151,52 @@
 ---@class tureen.Identity
 ---@field userId string
 ---@field orgId string
----@field username string  the user id where the org keeps the name to itself
+---@field username string  the user id if the org does not tell the name
 ---@field displayName string
 ---@field email string
 
---- A user of an org that the home knows; an org without users has one without a user.
+--- A user of an org in the home; an org without users is listed once, without a user.
 ---@class tureen.OrgAccount
----@field name string  what the org is called here
+---@field name string  the name of the org in this home
 ---@field username string
 ---@field userId string
 ---@field orgId string
 ---@field loginUrl string
 ---@field instanceUrl string
----@field isSandbox boolean  null when the org was not asked yet
+---@field isSandbox boolean  null if the org was not asked yet
 ---@field flow string  how the user signed in
----@field state "signed in"|"needs sign-in"|"not asked"  'needs sign-in' when only a person or other credentials help, 'not asked' when there is a way to sign in that was not tried yet
+---@field state "signed in"|"needs sign-in"|"not asked"  'needs sign-in' if only a person or other credentials help, 'not asked' if a way to sign in was not tried yet
 ---@field reason string  why the user needs to sign in
----@field isDefault boolean  whether it is meant where no org and no user is named
----@field isCurrent boolean  whether it is meant where the org is named and no user
+---@field isDefault boolean  whether it is used if no org and no user is named
+---@field isCurrent boolean  whether it is used if the org is named without a user
 
---- A sign-in of a person that has begun.
+--- An open sign-in of a person.
 ---@class tureen.Login
 ---@field id string
----@field url string  to be opened in the person's browser
----@field redirectUri string  where the browser ends
+---@field url string  the address to open in the person's browser
+---@field redirectUri string  the address that the browser is redirected to
 ---@field expiresAt integer  ms since 1970 UTC
 
 --- The account of a person who has signed in.
 ---@class tureen.LoginAccount
----@field org string  its name in this home
----@field username string  the user id when the org keeps the name to itself
+---@field org string  the org's name in this home
+---@field username string  the user id if the org does not tell the name
 ---@field displayName string
 ---@field userId string
 ---@field orgId string
 ---@field instanceUrl string
----@field isDefault boolean  whether it is the org that is meant when none is named
+---@field isDefault boolean  whether it is the default org
 
---- How many of its API calls an org has used, those of all callers over the last 24 hours.
+--- How many API calls of an org all its clients have used in the last 24 hours.
 ---@class tureen.ApiUsage
 ---@field used integer
 ---@field max integer
----@field perApp table?  the same for this app alone, where the org says it
+---@field perApp table?  the same for this app only, if the org reports it
 ---@field seenAt integer  when the answer came, ms since 1970 UTC
 
---- What this core is and can do.
+--- A description of this core and its features.
 ---@class tureen.SDKInfo
----@field sdkVersion string  of the plug-in model
+---@field sdkVersion string  the version of the plug-in model
 ---@field appName string
 ---@field appVersion string
 ---@field forcePluginsAvailable string[]  the services
@@ -206,7 +206,7 @@
 
 ---@alias tureen.ServiceAction fun(args: table?, success: tureen.Success?, error: tureen.Failure?, progress: (fun(value: any))?): integer?
 
---- What error callbacks get.
+--- An error, as error callbacks get it.
 ---@class tureen.Error
 ---@field domain string  "bridge", "smartstore", "sync", "network", "host", "force": which part failed
 ---@field code string  stable; errors.json lists them
@@ -214,12 +214,12 @@
 ---@field retryable boolean  the same call may succeed later
 ---@field source string?  "service:action" of the call
 ---@field status integer?  HTTP status, domain network
----@field body string?  the server's body as it came, domain network; code badAnswer of tureen.force: its JSON
+---@field body string?  the body of the server's answer, domain network; its JSON for the code badAnswer of tureen.force
 ---@field errors table[]?  the elements of the server's error array, domain network
 ---@field sync tureen.SyncState?  the state of a sync that ended FAILED or was stopped
----@field offset integer?  the byte of a text that is no JSON, from 0 on; code invalidJSON
+---@field offset integer?  the offset of the error in a text that is not valid JSON, counted from 0; code invalidJSON
 ---@field value any  what a task's function raised; code raised
----@field traceback string?  of the coroutine that waited
+---@field traceback string?  the traceback of the coroutine that waited
 ---@field base table?  the record when both sides last agreed; code conflict of tureen.force
 ---@field theirs table?  the server's record; code conflict
 ---@field yours table?  the record that was to be saved; code conflict
@@ -227,24 +227,28 @@
 ---@field localChanges string[]?  fields that were changed here; code conflict
 ---@field conflictingChanges string[]?  fields that both changed to different values; code conflict
 
---- What tureen.configure takes.
+--- The options of tureen.configure.
 ---@class tureen.Settings
 ---@field home string?  where stores, sessions and the sandbox live
 ---@field org string?  "sandbox", an address, or a name whose credentials are kept under the home
 ---@field credentials string?  a JSON file to sign in with
 ---@field apiVersion string?  such as "v66.0"
----@field caFile string?  a PEM file of certificates that are trusted beside the machine's own
+---@field caFile string?  a PEM file of certificates to trust in addition to the machine's own
 ---@field recover "refuse"|"moveAside"|nil  for a damaged store; moveAside keeps it beside a new one
----@field storeKeyFile string?  a file with the key that stores are encrypted with; of these three at most one
----@field storeKeyVariable string?  the environment variable that holds it
----@field storeKeyCommand string|string[]|nil  prints it; run without a shell, a string is split at its spaces
----@field sessionCommand string|string[]|nil  a program that keeps sessions in place of session.json; run without a shell with one more word: get, store or erase
+---@field storeKeyFile string?  a file with the encryption key of the stores; set at most one of these three
+---@field storeKeyVariable string?  the environment variable that holds the key
+---@field storeKeyCommand string|string[]|nil  a command that prints the key; it runs without a shell, and a string is split at its spaces
+---@field store string?  a PostgreSQL database for the stores, such as "postgres://user@host/database"; without one they are files in the home
+---@field storePasswordFile string?  a file with the password of that database; set at most one of these three
+---@field storePasswordVariable string?  the environment variable that holds the password
+---@field storePasswordCommand string|string[]|nil  a command that prints the password; it runs without a shell, and a string is split at its spaces
+---@field sessionCommand string|string[]|nil  a program that stores sessions instead of session.json; it runs without a shell and gets one more argument: get, store or erase
 ---@field config string?  the folder of bootconfig.json, userstore.json, usersyncs.json
----@field connections table?  named servers, as in connections.json (see bridge-spec/connections.md); a secret may be plain text here
----@field logRequests "off"|"error"|"warn"|"info"|"debug"|nil  logs the requests to the org and to every connection, in place of what connections.json says
----@field logRequestsFile string?  where that log goes in place of stderr
+---@field connections table?  named servers, as in connections.json (see bridge-spec/guide/connections.md); a secret may be plain text here
+---@field logRequests "off"|"error"|"warn"|"info"|"debug"|nil  the level of the request log for the org and every connection; overrides connections.json
+---@field logRequestsFile string?  the file of that log instead of stderr
 
---- A function that runs as a coroutine of its own. An error in it goes to those who await it, else to tureen.onerror.
+--- A function that runs in its own coroutine. An error in it goes to the tasks that await it, else to tureen.onerror.
 ---@class tureen.Task
 local Task = {}
 
@@ -253,25 +257,25 @@ local Task = {}
 ---@field service string
 local Plugin = {}
 
---- What an action gets as its last argument: one call.
+--- A call: the last argument of an action.
 ---@class tureen.PluginCall
 ---@field id integer
 ---@field action string
----@field cancelled boolean  true once the caller has given the call up
----@field oncancel (fun(call: tureen.PluginCall))?  set it to hear of that; without it a call that waits for a callback then ends with bridge/cancelled
+---@field cancelled boolean  true once the caller has cancelled the call
+---@field oncancel (fun(call: tureen.PluginCall))?  called on cancellation; without it, a call that waits for a callback ends with bridge/cancelled
 
 --- A service of any kind, by name: its fields are its actions.
 ---@class tureen.Service
 ---@field [string] tureen.ServiceAction
 
---- What tureen.after gives.
+--- A timer, as tureen.after returns it.
 ---@class tureen.Timer
 local Timer = {}
 
 --- Functions for every script: configuration, calls, polling, tasks, events, JSON.
 ---@class tureen
 ---@field null any  JSON's null, a light userdata; true in a condition, so compare with ==
----@field onerror (fun(err: any, traceback: string))?  gets uncaught errors: of callbacks, of tasks, of failed calls without an error callback; nil: they go to stderr and the run fails
+---@field onerror (fun(err: any, traceback: string))?  gets uncaught errors of callbacks, tasks and failed calls without an error callback; if nil, they go to stderr and the run fails
 ---@field smartstore tureen.smartstore
 ---@field mobilesync tureen.mobilesync
 ---@field keyvalue tureen.keyvalue
@@ -307,7 +311,7 @@ function tureen.configure(options) end
 ---@return integer? id  for tureen.cancel
 function tureen.exec(success, failure, service, action, args) end
 
---- Runs the callbacks that are waiting; sleeps at most this long for the first one.
+--- Runs the callbacks that are waiting; waits at most this long for the first one.
 ---@param timeoutMs number?
 ---@return integer delivered
 function tureen.poll(timeoutMs) end
@@ -318,8 +322,8 @@ function tureen.poll(timeoutMs) end
 ---@param main function?
 ---@param ... any
 ---@return boolean ok
----@return any result  what main returned; or the error
----@return any traceback  of an error that main raised; else main's second result
+---@return any result  main's result, or the error
+---@return any traceback  the traceback of an error that main raised; else main's second result
 function tureen.run(main, ...) end
 
 --- Runs a whole program: the function as a task, then everything that is pending. An error is reported on stderr with
@@ -336,34 +340,34 @@ function tureen.main(main, ...) end
 ---@return integer descriptor  readable while poll would deliver; neither read nor close it
 function tureen.fd() end
 
---- Counts the calls that are still to be answered.
----@return integer count  calls still to be answered
+--- Counts the unanswered calls.
+---@return integer count  the number of unanswered calls
 function tureen.pending() end
 
---- Runs fn as a coroutine of its own. An error in it goes to the tasks that await it, else to tureen.onerror.
+--- Runs fn in its own coroutine. An error in it goes to the tasks that await it, else to tureen.onerror.
 ---@param fn function
 ---@param ... any
 ---@return tureen.Task
 function tureen.async(fn, ...) end
 
---- Calls fn with callbacks of its own and waits for the answer, or waits for a task. For a function that waits itself,
---- such as sleep, it is fn(...).
+--- Calls fn with its own callbacks and waits for the answer, or waits for a task. For a function that waits by itself,
+--- such as sleep, it just calls fn(...).
 ---@param fn function|tureen.Task
 ---@param ... any
 ---@return any value
----@return tureen.Error err  nil when it went well
+---@return tureen.Error err  nil on success
 function tureen.await(fn, ...) end
 
 --- Waits for all elements and returns their values in a list; at the first failure nil and that error.
 ---@param list (tureen.Task|function|table)[]  tasks, functions to run, or {fn, ...} as await takes them
 ---@return any[]? values
----@return tureen.Error err  nil when it went well
+---@return tureen.Error err  nil on success
 function tureen.all(list) end
 
 --- Waits for the first element that ends.
 ---@param list (tureen.Task|function|table)[]
 ---@return any value
----@return tureen.Error err  nil when it went well
+---@return tureen.Error err  nil on success
 ---@return integer position
 function tureen.race(list) end
 
@@ -372,13 +376,13 @@ function tureen.race(list) end
 ---@param fn function|tureen.Task
 ---@param ... any
 ---@return any value
----@return tureen.Error err  nil when it went well
+---@return tureen.Error err  nil on success
 function tureen.timeout(ms, fn, ...) end
 
 --- Waits; other tasks and callbacks run meanwhile.
 ---@param ms number
 ---@return true? done
----@return tureen.Error err  nil when it went well
+---@return tureen.Error err  nil on success
 function tureen.sleep(ms) end
 
 --- Calls fn once, from a poll. tureen.run waits for it.
@@ -390,33 +394,32 @@ function tureen.after(ms, fn) end
 --- Waits for the next event that filter returns true for.
 ---@param name string
 ---@param filter (fun(detail: any): boolean)?
----@param ms number?  at most so long
+---@param ms number?  the longest wait
 ---@return any detail
----@return tureen.Error err  nil when it went well
+---@return tureen.Error err  nil on success
 function tureen.waitEvent(name, filter, ms) end
 
---- Gives up a call: a sync stops, a request is aborted, a query ends. The call is still answered.
----@param id integer?  what the function that made the call returned; nil, of a call that was refused, does nothing
+--- Cancels a call: a sync stops, a request is aborted, a query ends. The call is still answered.
+---@param id integer?  the id that the called function returned; nil, the id of a refused call, has no effect
 function tureen.cancel(id) end
 
 --- Adds a service to this host: a name and actions. An action is a function (args, success, error, progress, call) that
---- runs as a task and may await. It answers once: with success(value) or error(err), then or later, or by returning a
---- value, or nil and an error. Raises for a name that is taken or not reverse-DNS.
----@param name string  reverse-DNS, such as com.acme.printer
+--- runs as a task and may await. It answers once: with success(value) or error(err), at once or later, or by returning
+--- a value, or nil and an error. Raises for a name that is taken or not reverse-DNS.
+---@param name string  the reverse-DNS name, such as com.acme.printer
 ---@param actions table  functions by the names of the actions: table<string, tureen.PluginAction>
----@param spec table?  {actions = {name = {arguments = ...}}}, as bridge-spec/actions describes actions: wrong arguments are answered before an action hears of the call
+---@param spec table?  {actions = {name = {arguments = ...}}}, in the form of bridge-spec/actions: a call with wrong arguments fails before the action is called
 ---@return tureen.Plugin
 function tureen.plugin(name, actions, spec) end
 
---- Returns a service by its whole name. Each of its fields is a function (args, success, error, progress) that calls
---- the action of that name and returns an id for tureen.cancel; it can be awaited: await(service.print, args,
---- progress).
+--- Returns a service by its full name. Each of its fields is a function (args, success, error, progress) that calls the
+--- action of that name and returns an id for tureen.cancel; it can be awaited: await(service.print, args, progress).
 ---@param name string
 ---@return tureen.Service
 function tureen.service(name) end
 
---- Tells the listeners of this script of an event at the next poll.
----@param name string  reverse-DNS, such as com.acme.printer.jammed
+--- Sends an event to the listeners of this script at the next poll.
+---@param name string  the reverse-DNS name, such as com.acme.printer.jammed
 ---@param detail any
 function tureen.emit(name, detail) end
 
@@ -434,7 +437,7 @@ function tureen.json.encode(value) end
 --- Parses JSON text; nil and an error if it is not valid.
 ---@param text string
 ---@return any value
----@return tureen.Error err  nil when it went well; code invalidJSON, with its offset
+---@return tureen.Error err  nil on success; its code is invalidJSON, and it has an offset
 function tureen.json.decode(text) end
 
 --- Calls the listener with the detail of each event of this type.
@@ -452,18 +455,18 @@ function tureen.once(type, listener) end
 ---@param listener fun(detail: any)
 function tureen.off(type, listener) end
 
---- Returns whether the task is running, has returned or has raised.
+--- Returns whether the task is running, has returned or has raised an error.
 ---@return "running"|"done"|"failed"
 function Task:status() end
 
---- Ends what the task waits for, now and later, with nil and an error of code "cancelled".
+--- Ends the current wait of the task, and every later one, with nil and an error of code "cancelled".
 function Task:cancel() end
 
 --- Returns true if cancel was called while the task ran.
 ---@return boolean
 function Task:is_cancelled() end
 
---- Removes the plug-in. Calls that it has got stay open until it answers them. Calling it twice does nothing.
+--- Removes the plug-in. Calls that it has received stay open until it answers them. A second call does nothing.
 function Plugin:unregister() end
 
 --- Cancels the timer: its function is not called.
@@ -472,30 +475,30 @@ function Timer:cancel() end
 --- A file that was fetched.
 ---@class tureen.asset.Info
 ---@field path string  do not change the file
----@field contentType string  as the server said it; empty when it did not
+---@field contentType string  the server's content type; empty if it sent none
 ---@field bytes integer
 
---- Files that syncs of collections fetched beside their rows (`assets` of targets of type `rest`), such as pictures.
+--- Files that syncs of collections fetched for their rows (`assets` of targets of type `rest`), such as pictures.
 ---@class tureen.asset
 local asset = {}
 
---- The file that a sync of a collection fetched for a URL, by the key assets of its target.
----@param url string  as it stands in the row
+--- Returns the file that a sync of a collection fetched for a URL. The target's `assets` say which files to fetch.
+---@param url string  the URL as the row has it
 ---@param connection string?
 ---@param success (fun(path: string?): any)?
 ---@param failure tureen.Failure?
----@return string?|nil path  what success gets, inside a task
----@return tureen.Error err  nil when it went well
+---@return string?|nil path  the value that success gets, inside a task
+---@return tureen.Error err  nil on success
 ---@overload fun(url: string, success: (fun(path: string?): any)?, failure: tureen.Failure?): string?|nil, tureen.Error
 function asset.path(url, connection, success, failure) end
 
---- The same file with its content type and its size; nil when none was fetched.
----@param url string  as it stands in the row
+--- Returns the same file with its content type and size; nil if none was fetched.
+---@param url string  the URL as the row has it
 ---@param connection string?
 ---@param success (fun(info: tureen.asset.Info?): any)?
 ---@param failure tureen.Failure?
----@return tureen.asset.Info?|nil info  what success gets, inside a task
----@return tureen.Error err  nil when it went well
+---@return tureen.asset.Info?|nil info  the value that success gets, inside a task
+---@return tureen.Error err  nil on success
 ---@overload fun(url: string, success: (fun(info: tureen.asset.Info?): any)?, failure: tureen.Failure?): tureen.asset.Info?|nil, tureen.Error
 function asset.info(url, connection, success, failure) end
 
@@ -506,8 +509,8 @@ local bootstrap = {}
 --- Returns whether the org answers, even if it refuses the request.
 ---@param success (fun(isOnline: boolean): any)?
 ---@param failure tureen.Failure?
----@return boolean|nil isOnline  what success gets, inside a task
----@return tureen.Error err  nil when it went well
+---@return boolean|nil isOnline  the value that success gets, inside a task
+---@return tureen.Error err  nil on success
 function bootstrap.deviceIsOnline(success, failure) end
 
 --- Events, as web pages know them: listeners get {type, detail}.
@@ -543,7 +546,7 @@ function document.off(type, listener) end
 ---@param isOnline boolean
 function document.setOnline(isOnline) end
 
---- How far a start has come.
+--- A start-up status.
 ---@class tureen.event.Status
 ---@field code integer
 ---@field description string
@@ -558,10 +561,11 @@ local event = {}
 ---@param status tureen.event.Status  one of EVENT, or another
 function event.sendStatusEvent(status) end
 
---- tureen.exec with the plug-ins' version in front. The module may be called as well: exec(...) is exec.exec(...).
+--- tureen.exec with the plug-ins' version as its first argument. The module can be called, too: exec(...) is
+--- exec.exec(...).
 ---@class tureen.exec
 ---@overload fun(pluginVersion: string, success: tureen.Success?, error: tureen.Failure?, service: string, action: string, args: table?): integer?
----@field timing boolean  true: a line on stderr for each answer, with the ms it took
+---@field timing boolean  true: write a line to stderr for each answer, with the ms it took
 local exec = {}
 
 --- Calls an action in the form that the plug-ins' modules use.
@@ -570,15 +574,15 @@ local exec = {}
 ---@param error tureen.Failure?
 ---@param service string
 ---@param action string
----@param args table?  the action's object, or a list with it
----@return integer? id  for tureen.cancel
+---@param args table?  the action's arguments, or a list with one such table
+---@return integer? id  the id for tureen.cancel
 function exec.exec(pluginVersion, success, error, service, action, args) end
 
---- Values of any bytes under any key, in stores with names, beside the soups.
+--- Named key-value stores beside the soups. A value is any sequence of bytes.
 ---@class tureen.keyvalue
 local keyvalue = {}
 
---- The value of a key. The Lua function gives the string itself.
+--- Returns the value of a key. The Lua function returns the string itself.
 ---@param name string
 ---@param key string
 ---@param success (fun(value: string|lightuserdata): any)?
@@ -587,7 +591,7 @@ local keyvalue = {}
 ---@overload fun(storeConfig: boolean|tureen.StoreConfig, name: string, key: string, success: (fun(value: string|lightuserdata): any)?, failure: tureen.Failure?): integer?
 function keyvalue.get(name, key, success, failure) end
 
---- Sets the value of a key, whether or not it had one.
+--- Sets the value of a key, replacing an existing value.
 ---@param name string
 ---@param key string
 ---@param value string
@@ -606,7 +610,7 @@ function keyvalue.put(name, key, value, success, failure) end
 ---@overload fun(storeConfig: boolean|tureen.StoreConfig, name: string, key: string, success: (fun(existed: boolean): any)?, failure: tureen.Failure?): integer?
 function keyvalue.remove(name, key, success, failure) end
 
---- Whether there is such a key.
+--- Returns whether a key exists.
 ---@param name string
 ---@param key string
 ---@param success (fun(exists: boolean): any)?
@@ -615,7 +619,7 @@ function keyvalue.remove(name, key, success, failure) end
 ---@overload fun(storeConfig: boolean|tureen.StoreConfig, name: string, key: string, success: (fun(exists: boolean): any)?, failure: tureen.Failure?): integer?
 function keyvalue.contains(name, key, success, failure) end
 
---- How many keys a key-value store has.
+--- Counts the keys of a key-value store.
 ---@param name string
 ---@param success (fun(count: integer): any)?
 ---@param failure tureen.Failure?
@@ -623,7 +627,7 @@ function keyvalue.contains(name, key, success, failure) end
 ---@overload fun(storeConfig: boolean|tureen.StoreConfig, name: string, success: (fun(count: integer): any)?, failure: tureen.Failure?): integer?
 function keyvalue.count(name, success, failure) end
 
---- Removes every key, and with them the key-value store.
+--- Removes all keys, and with them the key-value store.
 ---@param name string
 ---@param success (fun(ok: "OK"): any)?
 ---@param failure tureen.Failure?
@@ -631,7 +635,7 @@ function keyvalue.count(name, success, failure) end
 ---@overload fun(storeConfig: boolean|tureen.StoreConfig, name: string, success: (fun(ok: "OK"): any)?, failure: tureen.Failure?): integer?
 function keyvalue.clear(name, success, failure) end
 
---- The keys in the order of their bytes.
+--- Lists the keys, sorted by their bytes.
 ---@param name string
 ---@param pattern string?
 ---@param success (fun(keys: string[]): any)?
@@ -642,7 +646,7 @@ function keyvalue.clear(name, success, failure) end
 ---@overload fun(storeConfig: boolean|tureen.StoreConfig, name: string, success: (fun(keys: string[]): any)?, failure: tureen.Failure?): integer?
 function keyvalue.keys(name, pattern, success, failure) end
 
---- The key-value stores of a file that hold something, sorted by name.
+--- Lists the key-value stores that are not empty, sorted by name.
 ---@param success (fun(names: string[]): any)?
 ---@param failure tureen.Failure?
 ---@return integer? id  for tureen.cancel
@@ -682,17 +686,18 @@ function logger.logError(message) end
 ---@return string
 function logger.sanitizeUrlParamsForLogging(url, names) end
 
---- A sync target written in Lua: the first three functions are for syncs down, the others for syncs up. Of the latter
---- each may be left out; the engine then sends the record itself. True, or false and why not, or an HTTP status:
+--- A sync target written in Lua: the first three functions are for syncs down, the others for syncs up. Each function
+--- for syncs up is optional; without it the engine sends the record itself. updateOnServer and deleteOnServer may also
+--- return an HTTP status.
 ---@class tureen.CustomTarget
 ---@field startFetch (fun(target: table, maxTimeStamp: integer): table[]?, {totalSize: integer?, more: any}?)?
 ---@field continueFetch (fun(target: table, more: any): table[]?, {totalSize: integer?, more: any}?)?
 ---@field remoteIds (fun(target: table, localIds: string[]): string[])?
----@field createOnServer (fun(target: table, record: table, fields: table): string?, any)?  the id, and the record's time stamp where the server tells it; or nil and why not
----@field updateOnServer (fun(target: table, record: table, fields: table): boolean|integer?, any)?  true, and the record's new time stamp: without it the next edit of the record is taken for a conflict where dates are compared; or false and why not
----@field deleteOnServer (fun(target: table, record: table): boolean|integer?, any)?  the same; 404 says that it is gone
+---@field createOnServer (fun(target: table, record: table, fields: table): string?, any)?  the id and, if known, the record's time stamp; or nil and the reason
+---@field updateOnServer (fun(target: table, record: table, fields: table): boolean|integer?, any)?  true and the record's new time stamp, without which the next edit counts as a conflict if dates are compared; or false and the reason
+---@field deleteOnServer (fun(target: table, record: table): boolean|integer?, any)?  true; or false and the reason; 404 means that the record is gone
 ---@field fetchLastModifiedDates (fun(target: table, records: table[]): (string|false|nil)[])?  false: deleted, nil: not known; asked for up to 25 records at a time, before these are sent
----@field fetchFromServer (fun(target: table, records: table[], fields: string[]): (table|false|nil)[])?  what the server has of records that it changed; false: deleted, nil: not known
+---@field fetchFromServer (fun(target: table, records: table[], fields: string[]): (table|false|nil)[])?  the server's versions of changed records; false: deleted, nil: unknown
 ---@field isNewerThanServer (fun(target: table, record: table): boolean)?  asked for each record right before it is sent
 
 --- Syncing between soups and the server.
@@ -716,7 +721,7 @@ local mobilesync = {}
 ---@overload fun(storeConfig: boolean|tureen.StoreConfig, target: table, soupName: string, success: (fun(sync: tureen.SyncState): any)?, failure: tureen.Failure?): integer?
 function mobilesync.syncDown(target, soupName, options, syncName, success, failure) end
 
---- Creates a sync up and runs it: every entry that is marked dirty is sent.
+--- Creates a sync up and runs it: it sends every dirty entry.
 ---@param target tureen.SyncUpTarget?
 ---@param soupName string
 ---@param options tureen.SyncOptions
@@ -733,7 +738,7 @@ function mobilesync.syncDown(target, soupName, options, syncName, success, failu
 ---@overload fun(storeConfig: boolean|tureen.StoreConfig, soupName: string, options: tureen.SyncOptions, success: (fun(sync: tureen.SyncState): any)?, failure: tureen.Failure?): integer?
 function mobilesync.syncUp(target, soupName, options, syncName, success, failure) end
 
---- Runs a saved sync again: from where the last run left off.
+--- Runs a saved sync again, starting where the last run ended.
 ---@param syncIdOrName integer|string
 ---@param success (fun(sync: tureen.SyncState): any)?
 ---@param failure tureen.Failure?
@@ -750,8 +755,8 @@ function mobilesync.reSync(syncIdOrName, success, failure) end
 ---@overload fun(storeConfig: boolean|tureen.StoreConfig, syncIdOrName: integer|string, success: (fun(sync: tureen.SyncState): any)?, failure: tureen.Failure?): integer?
 function mobilesync.refresh(syncIdOrName, success, failure) end
 
---- Goes on behind the last page of a sync down that ended at its maxPages, for as many pages again; DONE at once when
---- the list has ended.
+--- Continues a sync down that ended at its maxPages, for the same number of pages. It ends DONE at once if there are no
+--- more pages.
 ---@param syncIdOrName integer|string
 ---@param success (fun(sync: tureen.SyncState): any)?
 ---@param failure tureen.Failure?
@@ -759,7 +764,7 @@ function mobilesync.refresh(syncIdOrName, success, failure) end
 ---@overload fun(storeConfig: boolean|tureen.StoreConfig, syncIdOrName: integer|string, success: (fun(sync: tureen.SyncState): any)?, failure: tureen.Failure?): integer?
 function mobilesync.more(syncIdOrName, success, failure) end
 
---- The state of a saved sync.
+--- Returns the state of a saved sync.
 ---@param syncIdOrName integer|string
 ---@param success (fun(sync: tureen.SyncState|lightuserdata): any)?
 ---@param failure tureen.Failure?
@@ -767,7 +772,7 @@ function mobilesync.more(syncIdOrName, success, failure) end
 ---@overload fun(storeConfig: boolean|tureen.StoreConfig, syncIdOrName: integer|string, success: (fun(sync: tureen.SyncState|lightuserdata): any)?, failure: tureen.Failure?): integer?
 function mobilesync.getSyncStatus(syncIdOrName, success, failure) end
 
---- Forgets a saved sync; fine when there is none.
+--- Deletes a saved sync. Does nothing if it does not exist.
 ---@param syncIdOrName integer|string
 ---@param success (fun(ok: "OK"): any)?
 ---@param failure tureen.Failure?
@@ -775,7 +780,7 @@ function mobilesync.getSyncStatus(syncIdOrName, success, failure) end
 ---@overload fun(storeConfig: boolean|tureen.StoreConfig, syncIdOrName: integer|string, success: (fun(ok: "OK"): any)?, failure: tureen.Failure?): integer?
 function mobilesync.deleteSync(syncIdOrName, success, failure) end
 
---- Removes clean entries that the server would no longer send; of a sync with mergeMode MERGE, changed entries whose
+--- Removes clean entries that the server would no longer send. With mergeMode MERGE, locally changed entries whose
 --- record is deleted become conflicts.
 ---@param syncIdOrName integer|string
 ---@param options { force: boolean? }?
@@ -787,7 +792,7 @@ function mobilesync.deleteSync(syncIdOrName, success, failure) end
 ---@overload fun(storeConfig: boolean|tureen.StoreConfig, syncIdOrName: integer|string, success: (fun(removed: integer): any)?, failure: tureen.Failure?): integer?
 function mobilesync.cleanResyncGhosts(syncIdOrName, options, success, failure) end
 
---- Ends one running sync at its next page or batch.
+--- Stops a running sync at its next page or batch.
 ---@param syncIdOrName integer|string
 ---@param success (fun(ok: "OK"): any)?
 ---@param failure tureen.Failure?
@@ -827,7 +832,7 @@ function mobilesync.createSyncDown(target, soupName, options, syncName, success,
 ---@overload fun(storeConfig: boolean|tureen.StoreConfig, soupName: string, options: tureen.SyncOptions, success: (fun(sync: tureen.SyncState): any)?, failure: tureen.Failure?): integer?
 function mobilesync.createSyncUp(target, soupName, options, syncName, success, failure) end
 
---- Whether a saved sync has a name.
+--- Returns whether a saved sync with this name exists.
 ---@param syncName string
 ---@param success (fun(isThere: boolean): any)?
 ---@param failure tureen.Failure?
@@ -835,28 +840,28 @@ function mobilesync.createSyncUp(target, soupName, options, syncName, success, f
 ---@overload fun(storeConfig: boolean|tureen.StoreConfig, syncName: string, success: (fun(isThere: boolean): any)?, failure: tureen.Failure?): integer?
 function mobilesync.hasSyncWithName(syncName, success, failure) end
 
---- Refuses syncs from now on and ends those that run at their next page or batch.
+--- Refuses new syncs and stops running ones at their next page or batch.
 ---@param success (fun(ok: "OK"): any)?
 ---@param failure tureen.Failure?
 ---@return integer? id  for tureen.cancel
 ---@overload fun(storeConfig: boolean|tureen.StoreConfig, success: (fun(ok: "OK"): any)?, failure: tureen.Failure?): integer?
 function mobilesync.stop(success, failure) end
 
---- Whether something still runs after stop.
+--- Returns whether a sync is still running after stop.
 ---@param success (fun(isStopping: boolean): any)?
 ---@param failure tureen.Failure?
 ---@return integer? id  for tureen.cancel
 ---@overload fun(storeConfig: boolean|tureen.StoreConfig, success: (fun(isStopping: boolean): any)?, failure: tureen.Failure?): integer?
 function mobilesync.isStopping(success, failure) end
 
---- Whether nothing runs any more after stop.
+--- Returns whether all syncs have ended after stop.
 ---@param success (fun(isStopped: boolean): any)?
 ---@param failure tureen.Failure?
 ---@return integer? id  for tureen.cancel
 ---@overload fun(storeConfig: boolean|tureen.StoreConfig, success: (fun(isStopped: boolean): any)?, failure: tureen.Failure?): integer?
 function mobilesync.isStopped(success, failure) end
 
---- Takes syncs again after stop.
+--- Accepts syncs again after stop.
 ---@param options {restartStopped: boolean?}?
 ---@param success (fun(states: tureen.SyncState[]): any)?
 ---@param failure tureen.Failure?
@@ -866,7 +871,7 @@ function mobilesync.isStopped(success, failure) end
 ---@overload fun(storeConfig: boolean|tureen.StoreConfig, success: (fun(states: tureen.SyncState[]): any)?, failure: tureen.Failure?): integer?
 function mobilesync.restart(options, success, failure) end
 
---- What the server knows of a type, cached in the soup sfdcMetadata.
+--- Fetches the description of a type and caches it in the soup sfdcMetadata.
 ---@param sobjectType string
 ---@param fetchMode ("CACHE_ONLY"|"CACHE_FIRST"|"SERVER_FIRST")?
 ---@param success (fun(metadata: table|lightuserdata): any)?
@@ -877,7 +882,7 @@ function mobilesync.restart(options, success, failure) end
 ---@overload fun(storeConfig: boolean|tureen.StoreConfig, sobjectType: string, success: (fun(metadata: table|lightuserdata): any)?, failure: tureen.Failure?): integer?
 function mobilesync.fetchMetadata(sobjectType, fetchMode, success, failure) end
 
---- How a type is laid out for the user, cached in the soup sfdcLayouts.
+--- Fetches the user's layout of a type and caches it in the soup sfdcLayouts.
 ---@param layout {sobjectType: string, formFactor: string?, layoutType: string?, mode: string?, recordTypeId: string?}
 ---@param fetchMode ("CACHE_ONLY"|"CACHE_FIRST"|"SERVER_FIRST")?
 ---@param success (fun(layout: table|lightuserdata): any)?
@@ -888,7 +893,7 @@ function mobilesync.fetchMetadata(sobjectType, fetchMode, success, failure) end
 ---@overload fun(storeConfig: boolean|tureen.StoreConfig, layout: {sobjectType: string, formFactor: string?, layoutType: string?, mode: string?, recordTypeId: string?}, success: (fun(layout: table|lightuserdata): any)?, failure: tureen.Failure?): integer?
 function mobilesync.fetchLayout(layout, fetchMode, success, failure) end
 
---- The entries that both sides changed and that are not resolved.
+--- Lists the unresolved conflicts: entries that both sides changed.
 ---@param filter {soupName: string?, entryId: integer?, syncId: integer?, syncName: string?}?
 ---@param success (fun(conflicts: tureen.SyncConflict[]): any)?
 ---@param failure tureen.Failure?
@@ -898,7 +903,7 @@ function mobilesync.fetchLayout(layout, fetchMode, success, failure) end
 ---@overload fun(storeConfig: boolean|tureen.StoreConfig, success: (fun(conflicts: tureen.SyncConflict[]): any)?, failure: tureen.Failure?): integer?
 function mobilesync.getConflicts(filter, success, failure) end
 
---- Ends a conflict. What is left to send goes with the next sync up.
+--- Resolves a conflict. The next sync up sends the remaining local changes.
 ---@param conflict {soupName: string, entryId: integer, resolution: "local"|"server"|nil, record: table?}
 ---@param success (fun(entry: table|lightuserdata): any)?
 ---@param failure tureen.Failure?
@@ -906,26 +911,26 @@ function mobilesync.getConflicts(filter, success, failure) end
 ---@overload fun(storeConfig: boolean|tureen.StoreConfig, conflict: {soupName: string, entryId: integer, resolution: "local"|"server"|nil, record: table?}, success: (fun(entry: table|lightuserdata): any)?, failure: tureen.Failure?): integer?
 function mobilesync.resolveConflict(conflict, success, failure) end
 
---- Saves the named syncs of usersyncs.json that are missing or defined otherwise, for the signed-in user's store. The
---- first use of the store does so by itself.
+--- Saves the named syncs of usersyncs.json that are missing from the signed-in user's store or differ there. The first
+--- use of the store does the same.
 ---@param success (fun(syncs: string[]): any)?  the syncs that the file names
 ---@param failure tureen.Failure?
 ---@return integer? id  for tureen.cancel
 function mobilesync.setupUserSyncsFromDefaultConfig(success, failure) end
 
---- The same with globalsyncs.json and the store all users share.
+--- Does the same with globalsyncs.json and the store that all users share.
 ---@param success (fun(syncs: string[]): any)?  the syncs that the file names
 ---@param failure tureen.Failure?
 ---@return integer? id  for tureen.cancel
 function mobilesync.setupGlobalSyncsFromDefaultConfig(success, failure) end
 
 --- Stores a new entry that the next sync up creates on the server: with `attributes.type`, the flags of a created entry
---- and, where the fields have no id, a local one.
+--- and, if the fields have no id, a local id.
 ---@param soupName string
----@param sobjectType string  such as "Contact"
+---@param sobjectType string  the type's name, such as "Contact"
 ---@param fields table
----@param idField string?  the target's idFieldName; "Id" when left out
----@param success (fun(entry: table): any)?  as stored
+---@param idField string?  the target's idFieldName; default "Id"
+---@param success (fun(entry: table): any)?  the entry as stored
 ---@param failure tureen.Failure?
 ---@return integer? id  for tureen.cancel
 ---@overload fun(soupName: string, sobjectType: string, fields: table, success: (fun(entry: table): any)?, failure: tureen.Failure?): integer?
@@ -935,9 +940,9 @@ function mobilesync.newRecord(soupName, sobjectType, fields, idField, success, f
 
 --- Stores an entry with changes and marks it: the next sync up sends it.
 ---@param soupName string
----@param entry table  as it was read from the soup, with its _soupEntryId; it stays as it is
----@param changes table?  fields to set
----@param success (fun(entry: table): any)?  as stored
+---@param entry table  the entry as read from the soup, with its _soupEntryId; the table is not changed
+---@param changes table?  the fields to set
+---@param success (fun(entry: table): any)?  the entry as stored
 ---@param failure tureen.Failure?
 ---@return integer? id  for tureen.cancel
 ---@overload fun(soupName: string, entry: table, success: (fun(entry: table): any)?, failure: tureen.Failure?): integer?
@@ -945,21 +950,21 @@ function mobilesync.newRecord(soupName, sobjectType, fields, idField, success, f
 ---@overload fun(storeConfig: boolean|tureen.StoreConfig, soupName: string, entry: table, success: (fun(entry: table): any)?, failure: tureen.Failure?): integer?
 function mobilesync.markUpdated(soupName, entry, changes, success, failure) end
 
---- Marks an entry as deleted: the next sync up deletes it on the server and then here. One that was made here is just
---- removed by it.
+--- Marks an entry as deleted: the next sync up deletes it on the server and then locally. It only removes an entry that
+--- was created locally.
 ---@param soupName string
----@param entry table  as it was read from the soup, with its _soupEntryId
----@param success (fun(entry: table): any)?  as stored
+---@param entry table  the entry as read from the soup, with its _soupEntryId
+---@param success (fun(entry: table): any)?  the entry as stored
 ---@param failure tureen.Failure?
 ---@return integer? id  for tureen.cancel
 ---@overload fun(storeConfig: boolean|tureen.StoreConfig, soupName: string, entry: table, success: (fun(entry: table): any)?, failure: tureen.Failure?): integer?
 function mobilesync.markDeleted(soupName, entry, success, failure) end
 
---- Takes back markUpdated and markDeleted: the next sync up leaves the entry alone, unless it was made here, which
---- stays marked. Its fields keep the values they have here until a sync down brings the record.
+--- Undoes markUpdated and markDeleted: the next sync up skips the entry. An entry that was created locally stays
+--- marked. The fields keep their local values until a sync down fetches the record.
 ---@param soupName string
----@param entry table  as it was read from the soup, with its _soupEntryId
----@param success (fun(entry: table): any)?  as stored
+---@param entry table  the entry as read from the soup, with its _soupEntryId
+---@param success (fun(entry: table): any)?  the entry as stored
 ---@param failure tureen.Failure?
 ---@return integer? id  for tureen.cancel
 ---@overload fun(storeConfig: boolean|tureen.StoreConfig, soupName: string, entry: table, success: (fun(entry: table): any)?, failure: tureen.Failure?): integer?
@@ -971,16 +976,16 @@ function mobilesync.unmark(soupName, entry, success, failure) end
 ---@param resolver (fun(conflict: tureen.SyncConflict): table|string|nil)?
 function mobilesync.registerResolver(name, resolver) end
 
---- An iterator over the pages of a sync down with `maxPages`, for a task: each step runs the sync for as many pages and
---- gives its state.
+--- Returns an iterator over the pages of a sync down with `maxPages`, for a task: each step runs the sync for that many
+--- pages and returns its state.
 ---@param syncIdOrName integer|string
 ---@return fun(): tureen.SyncState? next
 ---@overload fun(storeConfig: boolean|tureen.StoreConfig, syncIdOrName: integer|string): fun(): tureen.SyncState?
 function mobilesync.pages(syncIdOrName) end
 
---- Calls a function with the state at each change of a sync, from now on. With `grace` only when the bar of `tureen
---- run` would show it: nothing of a run shorter than `options.graceMs`, then at most five times a second, and the last
---- state; a failure always. Returns a function that ends it.
+--- Calls a function with the state at each change of a sync. With `grace` it follows the progress bar of `tureen run`:
+--- no call in the first `options.graceMs` of a run, then at most five a second and one at the end; a failure is always
+--- reported. Returns a function that stops the calls.
 ---@param syncIdOrName integer|string
 ---@param fn fun(state: tureen.SyncState)
 ---@param options { grace: boolean? }?
@@ -989,7 +994,8 @@ function mobilesync.pages(syncIdOrName) end
 function mobilesync.onProgress(syncIdOrName, fn, options) end
 
 --- Registers the function behind the key `transform` of targets `{type = "rest"}`: it gets an item and returns it with
---- what it computed, nil to leave it out. Without one, `module.name` is the function `name` of that module.
+--- its computed fields, or nil to leave it out. If none is registered, `module.name` is the function `name` of that
+--- module.
 ---@param name string
 ---@param transform (fun(item: table): table?)?
 function mobilesync.registerTransform(name, transform) end
@@ -999,19 +1005,19 @@ function mobilesync.registerTransform(name, transform) end
 ---@param implementation tureen.CustomTarget?
 function mobilesync.registerTarget(name, implementation) end
 
---- What tureen.network.sendRequest takes in its first form.
+--- The arguments of tureen.network.sendRequest in its first form.
 ---@class tureen.RequestOptions
----@field endPoint string?  what goes before the path, such as "/services/data"
----@field path string  the rest, or a full https:// URL
----@field method string?  GET when left out
----@field queryParams table|string|nil  GET, DELETE, HEAD: the query; else the JSON body
+---@field endPoint string?  the prefix of the path, such as "/services/data"
+---@field path string  the path, or a full https:// URL
+---@field method string?  default GET
+---@field queryParams table|string|nil  the query of GET, DELETE and HEAD, the JSON body of other methods
 ---@field headerParams table?
 ---@field fileParams table?  {part = {fileUrl, fileMimeType?, fileName?}}: the body becomes multipart
 ---@field returnBinary boolean?  success gets {encodedBody, contentType}
----@field doesNotRequireAuthentication boolean?  no token is sent
----@field expects "any"|"json"|"nothing"|"jsonOrNothing"|nil  what the body of a good answer has to be, else the call fails with invalidBody
----@field connection string?  a name of connections.json in place of the org
----@field cache "default"|"revalidate"|"reload"|"bypass"|"offline"|nil  what the response cache of the connection may do
+---@field doesNotRequireAuthentication boolean?  whether to send the request without a token
+---@field expects "any"|"json"|"nothing"|"jsonOrNothing"|nil  the body that a successful answer must have; with another one the call fails with invalidBody
+---@field connection string?  a name of connections.json instead of the org
+---@field cache "default"|"revalidate"|"reload"|"bypass"|"offline"|nil  the mode of the connection's response cache
 ---@field returnResponse boolean?  success gets {status, headers, body}; of a connection also {url, cache, stale, age}
 
 --- Requests to the org's REST API, with its session, and to named connections.
@@ -1031,30 +1037,30 @@ function network.sendRequest(options, success, failure) end
 ---@return string
 function network.bytes(result) end
 
---- The session: who is signed in, and with which tokens.
+--- The session: the signed-in user and its tokens.
 ---@class tureen.oauth
 local oauth = {}
 
---- The session in use.
+--- Returns the session in use.
 ---@param success (fun(credentials: tureen.Credentials): any)?
 ---@param failure tureen.Failure?
 ---@return integer? id  for tureen.cancel
 function oauth.getAuthCredentials(success, failure) end
 
---- Signs in; who is signed in gets a new token.
+--- Signs in. A user who is already signed in gets a new token.
 ---@param success (fun(credentials: tureen.Credentials): any)?
 ---@param failure tureen.Failure?
 ---@return integer? id  for tureen.cancel
 function oauth.authenticate(success, failure) end
 
---- Ends the session; requests fail until authenticate. The login host is asked once to revoke the token; when it cannot
---- be reached, that is logged and the token lives until it expires. Stores stay.
+--- Ends the session. Requests fail until authenticate is called. Tureen asks the login host once to revoke the token;
+--- if the host is unreachable, Tureen logs that, and the token stays valid until it expires. Stores stay.
 ---@param success (fun(ok: "OK"): any)?
 ---@param failure tureen.Failure?
 ---@return integer? id  for tureen.cancel
 function oauth.logoutCurrentUser(success, failure) end
 
---- The page an app begins with.
+--- Returns the start page of an app.
 ---@param success (fun(url: string): any)?
 ---@param failure tureen.Failure?
 ---@return integer? id  for tureen.cancel
@@ -1070,26 +1076,26 @@ function oauth.logout(success, failure) end
 
 --- A condition of a query.
 ---@class tureen.parse.Condition
----@field where table  as the server takes it
+---@field where table  the condition in the server's form
 
---- What calls that read or save take.
+--- The options of calls that read or save.
 ---@class tureen.parse.Options
----@field cacheMode string?  a value of CACHE_MODE; the class's, or server-only, when left out
----@field include string[]|string|nil  pointer columns whose objects come along
----@field keys string[]|string|nil  these columns alone
----@field order string[]|string|nil  columns, - before those that descend
+---@field cacheMode string?  a value of CACHE_MODE; by default the class's, else server-only
+---@field include string[]|string|nil  pointer columns whose objects to fetch too
+---@field keys string[]|string|nil  only these columns
+---@field order string[]|string|nil  columns to sort by, with - before descending ones
 ---@field limit integer?
 ---@field skip integer?
 
---- What a class is.
+--- The settings of a class.
 ---@class tureen.parse.Settings
 ---@field connection string?  a name of connections.json
----@field soup string?  where its objects are kept; needed by every cache mode but server-only
+---@field soup string?  the soup that holds its objects; required by every cache mode except server-only
 ---@field storeConfig tureen.StoreConfig?  the store of the soup
 ---@field relations table<string, {className: string?, linkSoup: string?, idsField: string?}>|nil  by relation column: the class of its targets, and where the links are kept: rows in a soup, or a list of ids in the record
----@field clientKeyField string?  a column for an id that tells a create whose answer is lost from others
+---@field clientKeyField string?  a column for an id by which a create with a lost answer can be found
 ---@field cacheMode string?
----@field validate table<string, fun(value: any, object: tureen.parse.Object): string?>|nil  hooks by field, each returns what is wrong; or one function(object) that returns a table by field
+---@field validate table<string, fun(value: any, object: tureen.parse.Object): string?>|nil  hooks by field, each of which returns a message if the value is wrong; or one function(object) that returns the messages by field
 
 --- A class; called with fields it makes a new object.
 ---@class tureen.parse.Class: tureen.parse.Object
@@ -1097,12 +1103,12 @@ function oauth.logout(success, failure) end
 --- An object of a class.
 ---@class tureen.parse.Object
 ---@field className string
----@field objectId string?  nil while it is new
----@field localId string?  of an object that is new
----@field fields table<string, any>  as the server has them, or as they were set here
+---@field objectId string?  nil if the object is new
+---@field localId string?  the id of a new object
+---@field fields table<string, any>  the fields as the server has them, or as set locally
 local Object = {}
 
---- A relation of an object: what is added and removed goes with the next save of the object.
+--- A relation of an object. Added and removed links are sent with the next save of the object.
 ---@class tureen.parse.Relation
 local Relation = {}
 
@@ -1113,39 +1119,39 @@ local Query = {}
 --- Objects of a Parse server: classes, queries, relations, atomic operations, users; from the server or from soups.
 ---@class tureen.parse
 ---@field CACHE_MODE {CACHE_ONLY: string, CACHE_FIRST: string, SERVER_ONLY: string, SERVER_FIRST: string}
----@field Object tureen.parse.Object  what all classes have
+---@field Object tureen.parse.Object  settings of all classes
 local parse = {}
 
---- Makes a class, or gives the one that was made before; settings set what they name.
+--- Creates a class, or returns the existing one; settings change the keys they contain.
 ---@param name string
 ---@param settings tureen.parse.Settings?
 ---@return tureen.parse.Class
 function parse.class(name, settings) end
 
---- Names the connection of what has none of its own; "default" until then.
+--- Names the connection of classes that have none of their own; "default" until then.
 ---@param name string
 function parse.use(name) end
 
---- Makes a date of seconds since 1970, or of ISO text.
+--- Makes a date from seconds since 1970, or from a time in ISO 8601.
 ---@param time tureen.parse.Signed|string
 ---@return table
 function parse.date(time) end
 
---- Makes a place on the earth, in degrees.
+--- Makes a point on the earth from a latitude and a longitude in degrees.
 ---@param latitude tureen.parse.Signed
 ---@param longitude tureen.parse.Signed
 ---@return table
 function parse.geoPoint(latitude, longitude) end
 
---- Makes an area; its last corner is joined to the first.
----@param corners table[]  geoPoints, three at least
+--- Makes a polygon; its last corner is joined to the first.
+---@param corners table[]  at least three geoPoints
 ---@return table
 function parse.polygon(corners) end
 
---- Makes a file. It goes to the server before the object that holds it, with the save or the sync that sends that one.
+--- Makes a file. A save or a sync uploads it before the object that holds it.
 ---@param name string
----@param content string  its bytes
----@param contentType string?  such as image/jpeg; known for common endings of names
+---@param content string  the file's bytes
+---@param contentType string?  the content type, such as image/jpeg; by default derived from common file name extensions
 ---@return table
 function parse.file(name, content, contentType) end
 
@@ -1155,8 +1161,8 @@ function parse.file(name, content, contentType) end
 ---@param options tureen.parse.Options?
 ---@param success (fun(value: tureen.parse.Object[]): any)?
 ---@param failure tureen.Failure?
----@return tureen.parse.Object[]|nil value  what success gets, inside a task
----@return tureen.Error err  nil when it went well
+---@return tureen.parse.Object[]|nil value  the value that success gets, inside a task
+---@return tureen.Error err  nil on success
 ---@overload fun(className: string, condition: tureen.parse.Condition?, success: (fun(value: tureen.parse.Object[]): any)?, failure: tureen.Failure?): tureen.parse.Object[]|nil, tureen.Error
 ---@overload fun(className: string, success: (fun(value: tureen.parse.Object[]): any)?, failure: tureen.Failure?): tureen.parse.Object[]|nil, tureen.Error
 function parse.find(className, condition, options, success, failure) end
@@ -1165,10 +1171,10 @@ function parse.find(className, condition, options, success, failure) end
 ---@param className string
 ---@param condition tureen.parse.Condition?
 ---@param options tureen.parse.Options?
----@param success (fun(value: tureen.parse.Object): any)?  tureen.null without one
+---@param success (fun(value: tureen.parse.Object): any)?  tureen.null if there is none
 ---@param failure tureen.Failure?
----@return tureen.parse.Object|nil value  what success gets, inside a task
----@return tureen.Error err  nil when it went well
+---@return tureen.parse.Object|nil value  the value that success gets, inside a task
+---@return tureen.Error err  nil on success
 ---@overload fun(className: string, condition: tureen.parse.Condition?, success: (fun(value: tureen.parse.Object): any)?, failure: tureen.Failure?): tureen.parse.Object|nil, tureen.Error
 ---@overload fun(className: string, success: (fun(value: tureen.parse.Object): any)?, failure: tureen.Failure?): tureen.parse.Object|nil, tureen.Error
 function parse.first(className, condition, options, success, failure) end
@@ -1179,8 +1185,8 @@ function parse.first(className, condition, options, success, failure) end
 ---@param options tureen.parse.Options?
 ---@param success (fun(value: integer): any)?
 ---@param failure tureen.Failure?
----@return integer|nil value  what success gets, inside a task
----@return tureen.Error err  nil when it went well
+---@return integer|nil value  the value that success gets, inside a task
+---@return tureen.Error err  nil on success
 ---@overload fun(className: string, condition: tureen.parse.Condition?, success: (fun(value: integer): any)?, failure: tureen.Failure?): integer|nil, tureen.Error
 ---@overload fun(className: string, success: (fun(value: integer): any)?, failure: tureen.Failure?): integer|nil, tureen.Error
 function parse.count(className, condition, options, success, failure) end
@@ -1191,8 +1197,8 @@ function parse.count(className, condition, options, success, failure) end
 ---@param options tureen.parse.Options?
 ---@param success (fun(value: tureen.parse.Object[]): any)?
 ---@param failure tureen.Failure?
----@return tureen.parse.Object[]|nil value  what success gets, inside a task
----@return tureen.Error err  nil when it went well
+---@return tureen.parse.Object[]|nil value  the value that success gets, inside a task
+---@return tureen.Error err  nil on success
 ---@overload fun(className: string, condition: tureen.parse.Condition?, success: (fun(value: tureen.parse.Object[]): any)?, failure: tureen.Failure?): tureen.parse.Object[]|nil, tureen.Error
 ---@overload fun(className: string, success: (fun(value: tureen.parse.Object[]): any)?, failure: tureen.Failure?): tureen.parse.Object[]|nil, tureen.Error
 function parse.findAll(className, condition, options, success, failure) end
@@ -1203,8 +1209,8 @@ function parse.findAll(className, condition, options, success, failure) end
 ---@param options tureen.parse.Options?
 ---@param success (fun(value: tureen.parse.Object[]): any)?
 ---@param failure tureen.Failure?
----@return tureen.parse.Object[]|nil value  what success gets, inside a task
----@return tureen.Error err  nil when it went well
+---@return tureen.parse.Object[]|nil value  the value that success gets, inside a task
+---@return tureen.Error err  nil on success
 ---@overload fun(className: string, condition: tureen.parse.Condition?, success: (fun(value: tureen.parse.Object[]): any)?, failure: tureen.Failure?): tureen.parse.Object[]|nil, tureen.Error
 ---@overload fun(className: string, success: (fun(value: tureen.parse.Object[]): any)?, failure: tureen.Failure?): tureen.parse.Object[]|nil, tureen.Error
 function parse.findInSoup(className, condition, options, success, failure) end
@@ -1215,68 +1221,68 @@ function parse.findInSoup(className, condition, options, success, failure) end
 ---@param options tureen.parse.Options?
 ---@param success (fun(value: tureen.parse.Object): any)?
 ---@param failure tureen.Failure?
----@return tureen.parse.Object|nil value  what success gets, inside a task
----@return tureen.Error err  nil when it went well
+---@return tureen.parse.Object|nil value  the value that success gets, inside a task
+---@return tureen.Error err  nil on success
 ---@overload fun(className: string, objectId: string, success: (fun(value: tureen.parse.Object): any)?, failure: tureen.Failure?): tureen.parse.Object|nil, tureen.Error
 function parse.fetch(className, objectId, options, success, failure) end
 
---- Saves objects and all that is new around them, those that others point to first.
+--- Saves objects and all new objects that they refer to, referenced objects first.
 ---@param objects tureen.parse.Object[]
 ---@param options tureen.parse.Options?
 ---@param success (fun(value: tureen.parse.Object[]): any)?
 ---@param failure tureen.Failure?
----@return tureen.parse.Object[]|nil value  what success gets, inside a task
----@return tureen.Error err  nil when it went well
+---@return tureen.parse.Object[]|nil value  the value that success gets, inside a task
+---@return tureen.Error err  nil on success
 ---@overload fun(objects: tureen.parse.Object[], success: (fun(value: tureen.parse.Object[]): any)?, failure: tureen.Failure?): tureen.parse.Object[]|nil, tureen.Error
 function parse.saveAll(objects, options, success, failure) end
 
---- Deletes an object; one that is gone already is no error.
+--- Deletes an object. It is not an error if the object is already gone.
 ---@param className string
 ---@param objectId string
 ---@param options tureen.parse.Options?
 ---@param success (fun(value: string): any)?  OK
 ---@param failure tureen.Failure?
----@return string|nil value  what success gets, inside a task
----@return tureen.Error err  nil when it went well
+---@return string|nil value  the value that success gets, inside a task
+---@return tureen.Error err  nil on success
 ---@overload fun(className: string, objectId: string, success: (fun(value: string): any)?, failure: tureen.Failure?): string|nil, tureen.Error
 function parse.delete(className, objectId, options, success, failure) end
 
---- Makes a user, as whom the connection acts from then on.
----@param fields table  username and password at least
+--- Creates a user. The connection then acts as that user.
+---@param fields table  at least username and password
 ---@param options {connection: string?}?
 ---@param success (fun(value: tureen.parse.Object): any)?
 ---@param failure tureen.Failure?
----@return tureen.parse.Object|nil value  what success gets, inside a task
----@return tureen.Error err  nil when it went well
+---@return tureen.parse.Object|nil value  the value that success gets, inside a task
+---@return tureen.Error err  nil on success
 ---@overload fun(fields: table, success: (fun(value: tureen.parse.Object): any)?, failure: tureen.Failure?): tureen.parse.Object|nil, tureen.Error
 function parse.signUp(fields, options, success, failure) end
 
---- Signs a user in; the connection acts as that user from then on, also in syncs and in later runs.
+--- Signs a user in. The connection then acts as that user, also in syncs and later runs.
 ---@param username string
 ---@param password string
 ---@param options {connection: string?}?
 ---@param success (fun(value: tureen.parse.Object): any)?
 ---@param failure tureen.Failure?
----@return tureen.parse.Object|nil value  what success gets, inside a task
----@return tureen.Error err  nil when it went well
+---@return tureen.parse.Object|nil value  the value that success gets, inside a task
+---@return tureen.Error err  nil on success
 ---@overload fun(username: string, password: string, success: (fun(value: tureen.parse.Object): any)?, failure: tureen.Failure?): tureen.parse.Object|nil, tureen.Error
 function parse.logIn(username, password, options, success, failure) end
 
---- Ends the session; the connection acts as no user from then on.
+--- Ends the session. The connection then acts as no user.
 ---@param options {connection: string?}?
 ---@param success (fun(value: string): any)?  OK
 ---@param failure tureen.Failure?
----@return string|nil value  what success gets, inside a task
----@return tureen.Error err  nil when it went well
+---@return string|nil value  the value that success gets, inside a task
+---@return tureen.Error err  nil on success
 ---@overload fun(success: (fun(value: string): any)?, failure: tureen.Failure?): string|nil, tureen.Error
 function parse.logOut(options, success, failure) end
 
 --- Fetches the user that the connection acts as.
 ---@param options {connection: string?}?
----@param success (fun(value: tureen.parse.Object): any)?  tureen.null when it acts as no user
+---@param success (fun(value: tureen.parse.Object): any)?  tureen.null if the connection acts as no user
 ---@param failure tureen.Failure?
----@return tureen.parse.Object|nil value  what success gets, inside a task
----@return tureen.Error err  nil when it went well
+---@return tureen.parse.Object|nil value  the value that success gets, inside a task
+---@return tureen.Error err  nil on success
 ---@overload fun(success: (fun(value: tureen.parse.Object): any)?, failure: tureen.Failure?): tureen.parse.Object|nil, tureen.Error
 function parse.currentUser(options, success, failure) end
 
@@ -1334,7 +1340,7 @@ function parse.notContainedIn(field, values) end
 ---@return tureen.parse.Condition
 function parse.containsAll(field, values) end
 
---- The list holds nothing but these values.
+--- The list holds only these values.
 ---@param field string
 ---@param values any[]
 ---@return tureen.parse.Condition
@@ -1350,26 +1356,26 @@ function parse.exists(field) end
 ---@return tureen.parse.Condition
 function parse.doesNotExist(field) end
 
---- The text fits a regular expression.
+--- The text matches a regular expression.
 ---@param field string
 ---@param pattern string
----@param options string?  letters of imxs
+---@param options string?  any of the letters imxs
 ---@return tureen.parse.Condition
 function parse.matches(field, pattern, options) end
 
---- The text has this part.
+--- The text contains this text.
 ---@param field string
 ---@param text string
 ---@return tureen.parse.Condition
 function parse.contains(field, text) end
 
---- The text begins so.
+--- The text begins with this text.
 ---@param field string
 ---@param text string
 ---@return tureen.parse.Condition
 function parse.startsWith(field, text) end
 
---- The text ends so.
+--- The text ends with this text.
 ---@param field string
 ---@param text string
 ---@return tureen.parse.Condition
@@ -1381,26 +1387,26 @@ function parse.endsWith(field, text) end
 ---@return tureen.parse.Condition
 function parse.relatedTo(parent, key) end
 
---- The pointer leads to what another query finds.
+--- The pointer leads to an object that another query finds.
 ---@param field string
 ---@param query tureen.parse.Query
 ---@return tureen.parse.Condition
 function parse.matchesQuery(field, query) end
 
---- The pointer leads to nothing that another query finds.
+--- The pointer leads to no object that another query finds.
 ---@param field string
 ---@param query tureen.parse.Query
 ---@return tureen.parse.Condition
 function parse.doesNotMatchQuery(field, query) end
 
---- A value that a column has in what another query finds.
+--- The column equals the column `key` of an object that another query finds.
 ---@param field string
 ---@param key string  the column of the other class
 ---@param query tureen.parse.Query
 ---@return tureen.parse.Condition
 function parse.matchesKeyInQuery(field, key, query) end
 
---- A value that no such column has.
+--- The column does not equal the column `key` of any object that another query finds.
 ---@param field string
 ---@param key string  the column of the other class
 ---@param query tureen.parse.Query
@@ -1414,20 +1420,20 @@ function parse.doesNotMatchKeyInQuery(field, key, query) end
 ---@return tureen.parse.Condition
 function parse.near(field, point, kilometers) end
 
---- A point in a box between two opposite corners.
+--- The point lies in the box between two opposite corners.
 ---@param field string
 ---@param southwest table  a geoPoint
 ---@param northeast table  a geoPoint
 ---@return tureen.parse.Condition
 function parse.withinGeoBox(field, southwest, northeast) end
 
---- A point inside an area, whose last corner is joined to the first.
+--- The point lies in a polygon, whose last corner is joined to the first.
 ---@param field string
----@param corners table[]  geoPoints, three at least
+---@param corners table[]  at least three geoPoints
 ---@return tureen.parse.Condition
 function parse.withinPolygon(field, corners) end
 
---- A polygon that holds a point.
+--- The polygon contains a point.
 ---@param field string
 ---@param point table  a geoPoint
 ---@return tureen.parse.Condition
@@ -1448,7 +1454,7 @@ function parse.anyOf(...) end
 ---@return tureen.parse.Condition
 function parse.noneOf(...) end
 
---- Returns a field, or with dots a part of one; nil if it is not known. Pointers are objects.
+--- Returns a field, or a part of one by a path with dots; nil if it is not known. Pointers are objects.
 ---@param name string
 ---@return any
 function Object:get(name) end
@@ -1464,9 +1470,9 @@ function Object:set(name, value) end
 ---@return tureen.parse.Object
 function Object:unset(name) end
 
---- Adds to a number at the server, whatever it is there by then.
+--- Adds to a number on the server, even if it has changed there meanwhile.
 ---@param name string
----@param amount number?  1 when left out
+---@param amount number?  default 1
 ---@return tureen.parse.Object
 function Object:increment(name, amount) end
 
@@ -1476,13 +1482,13 @@ function Object:increment(name, amount) end
 ---@return tureen.parse.Object
 function Object:add(name, value) end
 
---- Appends what the list lacks.
+--- Appends a value, or each of an array, unless the list has it.
 ---@param name string
 ---@param value any
 ---@return tureen.parse.Object
 function Object:addUnique(name, value) end
 
---- Takes a value, or each of an array, out of a list.
+--- Removes a value, or each of an array, from a list.
 ---@param name string
 ---@param value any
 ---@return tureen.parse.Object
@@ -1493,7 +1499,7 @@ function Object:remove(name, value) end
 ---@return tureen.parse.Relation
 function Object:relation(key) end
 
---- Returns whether the server does not know it yet.
+--- Returns whether the server does not have the object yet.
 ---@return boolean
 function Object:isNew() end
 
@@ -1501,42 +1507,42 @@ function Object:isNew() end
 ---@return boolean
 function Object:isDirty() end
 
---- Returns a pointer to it, as it travels.
+--- Returns a pointer to the object, in the server's form.
 ---@return table
 function Object:toPointer() end
 
---- Returns the fields with the id, as they travel.
+--- Returns the fields with the id, in the server's form.
 ---@return table
 function Object:toTable() end
 
---- Returns what the hooks of the class say is wrong, by field; nil when nothing is.
+--- Returns the mistakes that the hooks of the class found, by field; nil if there are none.
 ---@return table<string, string>?
 function Object:validate() end
 
---- Saves it with all new objects that it points to.
+--- Saves the object with all new objects that it points to.
 ---@param options tureen.parse.Options?
 ---@param success (fun(value: tureen.parse.Object): any)?
 ---@param failure tureen.Failure?
----@return tureen.parse.Object|nil value  what success gets, inside a task
----@return tureen.Error err  nil when it went well
+---@return tureen.parse.Object|nil value  the value that success gets, inside a task
+---@return tureen.Error err  nil on success
 ---@overload fun(self: tureen.parse.Object, success: (fun(value: tureen.parse.Object): any)?, failure: tureen.Failure?): tureen.parse.Object|nil, tureen.Error
 function Object:save(options, success, failure) end
 
---- Reads it anew.
+--- Fetches the object again.
 ---@param options tureen.parse.Options?
 ---@param success (fun(value: tureen.parse.Object): any)?
 ---@param failure tureen.Failure?
----@return tureen.parse.Object|nil value  what success gets, inside a task
----@return tureen.Error err  nil when it went well
+---@return tureen.parse.Object|nil value  the value that success gets, inside a task
+---@return tureen.Error err  nil on success
 ---@overload fun(self: tureen.parse.Object, success: (fun(value: tureen.parse.Object): any)?, failure: tureen.Failure?): tureen.parse.Object|nil, tureen.Error
 function Object:fetch(options, success, failure) end
 
---- Deletes it; an object that is gone already is no error.
+--- Deletes the object. It is not an error if it is already gone.
 ---@param options tureen.parse.Options?
 ---@param success (fun(value: string): any)?  OK
 ---@param failure tureen.Failure?
----@return string|nil value  what success gets, inside a task
----@return tureen.Error err  nil when it went well
+---@return string|nil value  the value that success gets, inside a task
+---@return tureen.Error err  nil on success
 ---@overload fun(self: tureen.parse.Object, success: (fun(value: string): any)?, failure: tureen.Failure?): string|nil, tureen.Error
 function Object:destroy(options, success, failure) end
 
@@ -1562,36 +1568,36 @@ function Relation:add(...) end
 function Relation:remove(...) end
 
 --- Returns a query of the objects that are linked.
----@param class tureen.parse.Class?  can be left out when `relations` of the class names it
+---@param class tureen.parse.Class?  optional if `relations` of the class names it
 ---@return tureen.parse.Query
 function Relation:query(class) end
 
---- Adds conditions; all of them have to hold.
+--- Adds conditions; all of them must hold.
 ---@param ... tureen.parse.Condition
 ---@return tureen.parse.Query
 function Query:where(...) end
 
---- Brings the objects that pointer columns lead to.
+--- Also fetches the objects that pointer columns lead to.
 ---@param ... string
 ---@return tureen.parse.Query
 function Query:include(...) end
 
---- Sorts by columns, - before those that descend.
+--- Sorts by columns, with - before descending ones.
 ---@param ... string
 ---@return tureen.parse.Query
 function Query:order(...) end
 
---- Brings these columns alone.
+--- Fetches only these columns.
 ---@param ... string
 ---@return tureen.parse.Query
 function Query:select(...) end
 
---- Sets how many objects come at most; 100 when it is not set.
+--- Sets the maximum number of objects; default 100.
 ---@param number integer
 ---@return tureen.parse.Query
 function Query:limit(number) end
 
---- Passes over so many objects.
+--- Skips this many objects.
 ---@param number integer
 ---@return tureen.parse.Query
 function Query:skip(number) end
@@ -1600,8 +1606,8 @@ function Query:skip(number) end
 ---@param options tureen.parse.Options?
 ---@param success (fun(value: tureen.parse.Object[]): any)?
 ---@param failure tureen.Failure?
----@return tureen.parse.Object[]|nil value  what success gets, inside a task
----@return tureen.Error err  nil when it went well
+---@return tureen.parse.Object[]|nil value  the value that success gets, inside a task
+---@return tureen.Error err  nil on success
 ---@overload fun(self: tureen.parse.Query, success: (fun(value: tureen.parse.Object[]): any)?, failure: tureen.Failure?): tureen.parse.Object[]|nil, tureen.Error
 function Query:find(options, success, failure) end
 
@@ -1609,17 +1615,17 @@ function Query:find(options, success, failure) end
 ---@param options tureen.parse.Options?
 ---@param success (fun(value: tureen.parse.Object[]): any)?
 ---@param failure tureen.Failure?
----@return tureen.parse.Object[]|nil value  what success gets, inside a task
----@return tureen.Error err  nil when it went well
+---@return tureen.parse.Object[]|nil value  the value that success gets, inside a task
+---@return tureen.Error err  nil on success
 ---@overload fun(self: tureen.parse.Query, success: (fun(value: tureen.parse.Object[]): any)?, failure: tureen.Failure?): tureen.parse.Object[]|nil, tureen.Error
 function Query:findAll(options, success, failure) end
 
 --- Finds the first object.
 ---@param options tureen.parse.Options?
----@param success (fun(value: tureen.parse.Object): any)?  tureen.null without one
+---@param success (fun(value: tureen.parse.Object): any)?  tureen.null if there is none
 ---@param failure tureen.Failure?
----@return tureen.parse.Object|nil value  what success gets, inside a task
----@return tureen.Error err  nil when it went well
+---@return tureen.parse.Object|nil value  the value that success gets, inside a task
+---@return tureen.Error err  nil on success
 ---@overload fun(self: tureen.parse.Query, success: (fun(value: tureen.parse.Object): any)?, failure: tureen.Failure?): tureen.parse.Object|nil, tureen.Error
 function Query:first(options, success, failure) end
 
@@ -1627,8 +1633,8 @@ function Query:first(options, success, failure) end
 ---@param options tureen.parse.Options?
 ---@param success (fun(value: integer): any)?
 ---@param failure tureen.Failure?
----@return integer|nil value  what success gets, inside a task
----@return tureen.Error err  nil when it went well
+---@return integer|nil value  the value that success gets, inside a task
+---@return tureen.Error err  nil on success
 ---@overload fun(self: tureen.parse.Query, success: (fun(value: integer): any)?, failure: tureen.Failure?): integer|nil, tureen.Error
 function Query:count(options, success, failure) end
 
@@ -1642,8 +1648,8 @@ function Query:count(options, success, failure) end
 ---@field forceUtil tureen.react_util
 local react_force = {}
 
---- The functions of tureen.mobilesync, each with a store config in front. syncDown, syncUp and reSync call back once:
---- success when the sync is DONE, error when it FAILED, cannot start or was STOPPED (code `stopped`).
+--- The functions of tureen.mobilesync, each with a store config as its first argument. syncDown, syncUp and reSync call
+--- back once: success if the sync is DONE, error if it FAILED, cannot start or was STOPPED (code `stopped`).
 ---@class tureen.react_mobilesync: tureen.mobilesync
 local react_mobilesync = {}
 
@@ -1655,11 +1661,11 @@ local react_net = {}
 ---@param version string  such as "v66.0"
 function react_net.setApiVersion(version) end
 
---- The version of the REST API.
+--- Returns the version of the REST API.
 ---@return string
 function react_net.getApiVersion() end
 
---- tureen.network.sendRequest, with the model's ten positions or a table.
+--- Calls tureen.network.sendRequest, with the model's ten positional parameters or a table.
 ---@param options tureen.RequestOptions
 ---@param success (fun(body: any): any)?
 ---@param failure tureen.Failure?
@@ -1672,45 +1678,45 @@ function react_net.sendRequest(options, success, failure) end
 ---@param fields table
 ---@param success (fun(ok: "OK"): any)?
 ---@param failure tureen.Failure?
----@return "OK"|nil ok  what success gets, inside a task
----@return tureen.Error err  nil when it went well
+---@return "OK"|nil ok  the value that success gets, inside a task
+---@return tureen.Error err  nil on success
 function react_net.update(sobjectType, id, fields, success, failure) end
 
---- The functions of tureen.smartstore, each with a store config in front.
+--- The functions of tureen.smartstore, each with a store config as its first argument.
 ---@class tureen.react_smartstore: tureen.smartstore
 local react_smartstore = {}
 
---- Functions that wait, made from functions with callbacks; for use inside a task.
+--- Turns functions with callbacks into functions that wait, for use inside a task.
 ---@class tureen.react_util
 local react_util = {}
 
---- A function that awaits `fn(..., success, error)`: it returns the value, or nil and the error.
+--- Returns a function that awaits `fn(..., success, error)` and returns the value, or nil and the error.
 ---@param fn function
 ---@return fun(...: any): any, tureen.Error
 function react_util.promiser(fn) end
 
---- The same, but it never fails: it returns the value, or the error in its place.
+--- Does the same, but the function never fails: it returns the value, or the error in its place.
 ---@param fn function
 ---@return fun(...: any): any
 function react_util.promiserNoRejection(fn) end
 
---- Waits for some milliseconds, as tureen.sleep.
+--- Waits for some milliseconds, as tureen.sleep does.
 ---@param ms number
 ---@return true? done
----@return tureen.Error err  nil when it went well
+---@return tureen.Error err  nil on success
 function react_util.timeoutPromiser(ms) end
 
---- When a change becomes visible, with the stamps of now: after so many further data calls, or when the org's clock has
---- gone so far.
+--- When a change becomes visible, with the current time stamps: after a number of data calls, or when the org's clock
+--- has advanced far enough.
 ---@class tureen.sandbox.Moment
 ---@field requests integer?
 ---@field seconds integer?
 
---- What goes wrong, when and to whom; the parameters of the kind stand beside these. bridge-spec/sandbox/README.md
+--- A fault: its kind with the kind's parameters, when it happens, and for which requests. bridge-spec/sandbox/README.md
 --- lists the kinds.
 ---@class tureen.sandbox.Rule
 ---@field kind string
----@field nth integer|integer[]|nil  the n-th request that fits, from 1 on
+---@field nth integer|integer[]|nil  the n-th matching request, counted from 1
 ---@field every integer?  every k-th
 ---@field first integer?  the first n
 ---@field after integer?  all but the first n
@@ -1720,13 +1726,13 @@ function react_util.timeoutPromiser(ms) end
 ---@field host string?
 ---@field session string?  an access token, or its mark in the log
 ---@field contains string?  text in the query or the body
----@field times integer?  how often at most
+---@field times integer?  the maximum number of times that the fault happens
 
 --- Control of the embedded sandbox org. Works under `tureen run`; elsewhere every call fails with `unknownService`.
 ---@class tureen.sandbox
 local sandbox = {}
 
---- Creates a record as another client would; its id, "OK" if it becomes visible later.
+--- Creates a record as another client would. Returns its id, or "OK" if it becomes visible later.
 ---@param type string
 ---@param fields table
 ---@param after tureen.sandbox.Moment?
@@ -1764,7 +1770,7 @@ function sandbox.delete(type, id, after, success, failure) end
 ---@return integer? id  for tureen.cancel
 function sandbox.query(soql, success, failure) end
 
---- Keeps a copy of what the org holds, in memory; "default" when no name is given.
+--- Stores a copy of the org's data in memory; the default name is "default".
 ---@param name string?
 ---@param success (fun(payload: any): any)?
 ---@param failure tureen.Failure?
@@ -1772,7 +1778,7 @@ function sandbox.query(soql, success, failure) end
 ---@overload fun(success: (fun(payload: any): any)?, failure: tureen.Failure?): integer?
 function sandbox.snapshot(name, success, failure) end
 
---- The org holds again what it held when the copy was taken. Clients stay signed in.
+--- Restores the org's data from a copy. Clients stay signed in.
 ---@param name string?
 ---@param success (fun(payload: any): any)?
 ---@param failure tureen.Failure?
@@ -1780,8 +1786,8 @@ function sandbox.snapshot(name, success, failure) end
 ---@overload fun(success: (fun(payload: any): any)?, failure: tureen.Failure?): integer?
 function sandbox.restore(name, success, failure) end
 
---- The org and the forge are like new ones, seeded; the Parse server is empty, or with `seed` holds its starting data.
---- Clients of the org stay signed in.
+--- Resets the org and the forge to their initial data. The Parse server becomes empty, or gets its initial data with
+--- `seed`. Clients of the org stay signed in.
 ---@param seed boolean?
 ---@param success (fun(payload: any): any)?
 ---@param failure tureen.Failure?
@@ -1923,59 +1929,60 @@ function sandbox.restrictAddress(change, success, failure) end
 ---@overload fun(success: (fun(payload: any): any)?, failure: tureen.Failure?): integer?
 function sandbox.signIns(filter, success, failure) end
 
---- What this core is and can do.
+--- Describes this core and its features.
 ---@class tureen.sdkinfo
 local sdkinfo = {}
 
---- What this core is, and what it can do.
+--- Describes this core and its features.
 ---@param success (fun(info: tureen.SDKInfo): any)?
 ---@param failure tureen.Failure?
 ---@return integer? id  for tureen.cancel
 function sdkinfo.getInfo(success, failure) end
 
---- Says that the script uses a feature; the server sees the code in the User-Agent.
+--- Declares that the script uses a feature; the User-Agent contains the code.
 ---@param feature string
 ---@param success (fun(ok: "OK"): any)?
 ---@param failure tureen.Failure?
 ---@return integer? id  for tureen.cancel
 function sdkinfo.registerAppFeature(feature, success, failure) end
 
---- Takes a feature back.
+--- Removes a declared feature.
 ---@param feature string
 ---@param success (fun(ok: "OK"): any)?
 ---@param failure tureen.Failure?
 ---@return integer? id  for tureen.cancel
 function sdkinfo.unregisterAppFeature(feature, success, failure) end
 
---- What startLogin takes.
+--- The arguments of startLogin.
 ---@class tureen.LoginOptions
----@field org string?  the name to keep the org under, or its address
----@field loginUrl string?  where to sign in
+---@field org string?  the name under which the home keeps the org, or its address
+---@field loginUrl string?  the login address
 ---@field clientId string?  the app's consumer key
----@field user string?  the name of the user who is to sign in
----@field redirectUri string?  http://localhost:1717/OauthRedirect if not given
----@field scope string?  scopes with spaces between them
+---@field user string?  the name of the user who has to sign in
+---@field redirectUri string?  default http://localhost:1717/OauthRedirect
+---@field scope string?  scopes separated by spaces
 ---@field prompt "none"|"login"|"consent"|"select_account"|nil
 ---@field listen boolean?  whether the browser is on this machine
----@field newOrg boolean?  whether another org may be behind the name now
+---@field newOrg boolean?  whether the name may now stand for another org
 
---- The accounts of the home, and which of them is current.
+--- The accounts of the home, and the current one.
 ---@class tureen.sfaccountmanager
 local sfaccountmanager = {}
 
---- The accounts of the home that have a session, the current one first.
+--- Lists the accounts of the home that have a session, the current one first.
 ---@param success (fun(accounts: tureen.Account[]): any)?
 ---@param failure tureen.Failure?
 ---@return integer? id  for tureen.cancel
 function sfaccountmanager.getUsers(success, failure) end
 
---- Who is signed in.
+--- Returns the current user.
 ---@param success (fun(account: tureen.Account|lightuserdata): any)?
 ---@param failure tureen.Failure?
 ---@return integer? id  for tureen.cancel
 function sfaccountmanager.getCurrentUser(success, failure) end
 
---- Ends the session of an account; without one, of the current one. After that no user is current. Stores stay.
+--- Ends the session of an account, by default of the current one. If it was the current one, no user is current
+--- afterwards. Stores stay.
 ---@param user {userId: string, orgId: string}?
 ---@param success (fun(ok: "OK"): any)?
 ---@param failure tureen.Failure?
@@ -1983,10 +1990,10 @@ function sfaccountmanager.getCurrentUser(success, failure) end
 ---@overload fun(success: (fun(ok: "OK"): any)?, failure: tureen.Failure?): integer?
 function sfaccountmanager.logout(user, success, failure) end
 
---- Makes another account of the home the current one. Calls made before are answered first, as the user before; running
---- syncs end STOPPED at their page, and are cancelled after 30 seconds; the user's cursors close and its observers end
---- with {"closed": "userSwitched"}; then the event userSwitched comes, and later calls run as the new user. Global
---- stores keep their cursors and observers. Nothing is resumed after switching back: call reSync.
+--- Makes another account of the home the current one. Earlier calls are answered first, as the previous user; running
+--- syncs end STOPPED after their page, and are cancelled after 30 seconds; the user's cursors close and its observers
+--- end with {"closed": "userSwitched"}; then the event userSwitched is sent, and later calls run as the new user.
+--- Global stores keep their cursors and observers. Nothing is resumed after switching back: call reSync.
 ---@param user {userId: string, orgId: string}?
 ---@param success (fun(ok: "OK"): any)?
 ---@param failure tureen.Failure?
@@ -1994,26 +2001,27 @@ function sfaccountmanager.logout(user, success, failure) end
 ---@overload fun(success: (fun(ok: "OK"): any)?, failure: tureen.Failure?): integer?
 function sfaccountmanager.switchToUser(user, success, failure) end
 
---- The users of the orgs that the home knows, and what is known of their sign-ins. Sends nothing.
+--- Lists the users of the orgs in the home with the state of their sign-ins. Sends no request.
 ---@param success (fun(orgs: tureen.OrgAccount[]): any)?
 ---@param failure tureen.Failure?
 ---@return integer? id  for tureen.cancel
 function sfaccountmanager.getOrgs(success, failure) end
 
---- Who the session in use belongs to, as the org says. Signs in without a person where there is no session.
+--- Asks the org who the signed-in user is. If there is no session, it signs in first, without a person.
 ---@param success (fun(identity: tureen.Identity): any)?
 ---@param failure tureen.Failure?
 ---@return integer? id  for tureen.cancel
 function sfaccountmanager.getIdentity(success, failure) end
 
---- How many of its API calls the org has used, as the newest answer to any process of this home said. Sends nothing.
+--- Returns how many API calls the org has used, from the newest answer that a process of this home received. Sends no
+--- request.
 ---@param success (fun(usage: tureen.ApiUsage|lightuserdata): any)?
 ---@param failure tureen.Failure?
 ---@return integer? id  for tureen.cancel
 function sfaccountmanager.getUsage(success, failure) end
 
---- Begins the sign-in of a person and answers the address to open in a browser. A host has one open sign-in at a time;
---- it ends after 300 s.
+--- Starts the sign-in of a person and returns the address to open in a browser. A host has at most one open sign-in,
+--- which ends after 300 seconds.
 ---@param options tureen.LoginOptions?
 ---@param success (fun(login: tureen.Login): any)?
 ---@param failure tureen.Failure?
@@ -2021,30 +2029,30 @@ function sfaccountmanager.getUsage(success, failure) end
 ---@overload fun(success: (fun(login: tureen.Login): any)?, failure: tureen.Failure?): integer?
 function sfaccountmanager.startLogin(options, success, failure) end
 
---- Waits for the person, then exchanges the code and keeps the session under the home: everything is stored, or
---- nothing. Several calls get the same answer; giving one up ends the sign-in.
----@param id string  of startLogin
----@param url string?  the address that the browser ended at
+--- Waits for the person, then exchanges the code and stores the session under the home, either completely or not at
+--- all. Several calls get the same answer; cancelling one ends the sign-in.
+---@param id string  the id that startLogin returned
+---@param url string?  the address that the browser was redirected to
 ---@param success (fun(account: tureen.LoginAccount): any)?
 ---@param failure tureen.Failure?
 ---@return integer? id  for tureen.cancel
 ---@overload fun(id: string, success: (fun(account: tureen.LoginAccount): any)?, failure: tureen.Failure?): integer?
 function sfaccountmanager.finishLogin(id, url, success, failure) end
 
---- Gives a sign-in up; its port is free when this answers. Changes nothing when the sign-in has ended.
----@param id string  of startLogin
+--- Cancels a sign-in and releases its port. Does nothing if the sign-in has ended.
+---@param id string  the id that startLogin returned
 ---@param success (fun(ok: "OK"): any)?
 ---@param failure tureen.Failure?
 ---@return integer? id  for tureen.cancel
 function sfaccountmanager.cancelLogin(id, success, failure) end
 
---- A record of a query with `lazy = true`: a field is parsed when it is read, an object in it is a record again. It
---- cannot be changed. A field hides the method of its name. It keeps the text of its whole page in memory.
+--- A record of a query with `lazy = true`: a field is parsed when it is read, and a nested object is a record, too. It
+--- cannot be changed. A field hides a method of the same name. The record keeps the text of its whole page in memory.
 ---@class tureen.Record: userdata
 ---@field [string] any
 local Record = {}
 
---- Hears of changes until it is closed; need not be kept.
+--- Receives changes until it is closed. You need not keep a reference to it.
 ---@class tureen.Observer
 local Observer = {}
 
@@ -2052,7 +2060,7 @@ local Observer = {}
 ---@class tureen.smartstore
 local smartstore = {}
 
---- Creates a soup; one that exists stays as it is.
+--- Creates a soup. An existing soup stays as it is.
 ---@param soupName string
 ---@param indexSpecs tureen.SoupIndexSpec[]
 ---@param success (fun(soupName: string): any)?
@@ -2061,7 +2069,7 @@ local smartstore = {}
 ---@overload fun(storeConfig: boolean|tureen.StoreConfig, soupName: string, indexSpecs: tureen.SoupIndexSpec[], success: (fun(soupName: string): any)?, failure: tureen.Failure?): integer?
 function smartstore.registerSoup(soupName, indexSpecs, success, failure) end
 
---- Whether there is such a soup.
+--- Returns whether a soup exists.
 ---@param soupName string
 ---@param success (fun(exists: boolean): any)?
 ---@param failure tureen.Failure?
@@ -2069,7 +2077,7 @@ function smartstore.registerSoup(soupName, indexSpecs, success, failure) end
 ---@overload fun(storeConfig: boolean|tureen.StoreConfig, soupName: string, success: (fun(exists: boolean): any)?, failure: tureen.Failure?): integer?
 function smartstore.soupExists(soupName, success, failure) end
 
---- The index specs of a soup.
+--- Returns the index specs of a soup.
 ---@param soupName string
 ---@param success (fun(indexSpecs: tureen.SoupIndexSpec[]): any)?
 ---@param failure tureen.Failure?
@@ -2077,8 +2085,7 @@ function smartstore.soupExists(soupName, success, failure) end
 ---@overload fun(storeConfig: boolean|tureen.StoreConfig, soupName: string, success: (fun(indexSpecs: tureen.SoupIndexSpec[]): any)?, failure: tureen.Failure?): integer?
 function smartstore.getSoupIndexSpecs(soupName, success, failure) end
 
---- Gives a soup other index specs, in one step for everybody who looks: the old soup or the new one, also after a
---- crash.
+--- Changes the index specs of a soup. Readers see either the old soup or the new one, even after a crash.
 ---@param soupName string
 ---@param indexSpecs tureen.SoupIndexSpec[]
 ---@param reIndexData boolean?
@@ -2090,7 +2097,7 @@ function smartstore.getSoupIndexSpecs(soupName, success, failure) end
 ---@overload fun(storeConfig: boolean|tureen.StoreConfig, soupName: string, indexSpecs: tureen.SoupIndexSpec[], success: (fun(soupName: string): any)?, failure: tureen.Failure?): integer?
 function smartstore.alterSoup(soupName, indexSpecs, reIndexData, success, failure) end
 
---- Fills indexes from the entries, whose stamps and versions stay.
+--- Fills indexes from the entries. Time stamps and versions of the entries stay.
 ---@param soupName string
 ---@param paths string[]
 ---@param success (fun(soupName: string): any)?
@@ -2099,7 +2106,7 @@ function smartstore.alterSoup(soupName, indexSpecs, reIndexData, success, failur
 ---@overload fun(storeConfig: boolean|tureen.StoreConfig, soupName: string, paths: string[], success: (fun(soupName: string): any)?, failure: tureen.Failure?): integer?
 function smartstore.reIndexSoup(soupName, paths, success, failure) end
 
---- Removes a soup with its entries; fine when there is none.
+--- Removes a soup with its entries. Does nothing if it does not exist.
 ---@param soupName string
 ---@param success (fun(ok: "OK"): any)?
 ---@param failure tureen.Failure?
@@ -2115,7 +2122,7 @@ function smartstore.removeSoup(soupName, success, failure) end
 ---@overload fun(storeConfig: boolean|tureen.StoreConfig, soupName: string, success: (fun(ok: "OK"): any)?, failure: tureen.Failure?): integer?
 function smartstore.clearSoup(soupName, success, failure) end
 
---- Inserts or updates entries, all of them or none. `upsertSoupEntriesWithExternalId` sends another path.
+--- Inserts or updates entries, all of them or none. `upsertSoupEntriesWithExternalId` passes another path.
 ---@param soupName string
 ---@param entries table[]
 ---@param success (fun(entries: table[]): any)?
@@ -2124,7 +2131,7 @@ function smartstore.clearSoup(soupName, success, failure) end
 ---@overload fun(storeConfig: boolean|tureen.StoreConfig, soupName: string, entries: table[], success: (fun(entries: table[]): any)?, failure: tureen.Failure?): integer?
 function smartstore.upsertSoupEntries(soupName, entries, success, failure) end
 
---- Inserts or updates entries, all of them or none. `upsertSoupEntriesWithExternalId` sends another path.
+--- Inserts or updates entries, all of them or none. `upsertSoupEntriesWithExternalId` passes another path.
 ---@param soupName string
 ---@param entries table[]
 ---@param externalIdPath string
@@ -2134,7 +2141,7 @@ function smartstore.upsertSoupEntries(soupName, entries, success, failure) end
 ---@overload fun(storeConfig: boolean|tureen.StoreConfig, soupName: string, entries: table[], externalIdPath: string, success: (fun(entries: table[]): any)?, failure: tureen.Failure?): integer?
 function smartstore.upsertSoupEntriesWithExternalId(soupName, entries, externalIdPath, success, failure) end
 
---- Entries by their ids; those that are not there are left out.
+--- Returns entries by their ids. Missing entries are left out.
 ---@param soupName string
 ---@param entryIds integer[]
 ---@param success (fun(entries: table[]): any)?
@@ -2143,7 +2150,7 @@ function smartstore.upsertSoupEntriesWithExternalId(soupName, entries, externalI
 ---@overload fun(storeConfig: boolean|tureen.StoreConfig, soupName: string, entryIds: integer[], success: (fun(entries: table[]): any)?, failure: tureen.Failure?): integer?
 function smartstore.retrieveSoupEntries(soupName, entryIds, success, failure) end
 
---- Removes entries by their ids, or those on the first page of a query. One of the two arguments is needed.
+--- Removes entries by their ids, or the entries on the first page of a query. One of the two arguments is required.
 ---@param soupName string
 ---@param entryIdsOrQuerySpec integer[]|tureen.QuerySpec
 ---@param success (fun(ok: "OK"): any)?
@@ -2169,7 +2176,7 @@ function smartstore.querySoup(soupName, querySpec, success, failure) end
 ---@overload fun(storeConfig: boolean|tureen.StoreConfig, querySpec: tureen.QuerySpec, success: (fun(cursor: tureen.Cursor): any)?, failure: tureen.Failure?): integer?
 function smartstore.runSmartQuery(querySpec, success, failure) end
 
---- Another page of a cursor. `moveCursorToNextPage` and `moveCursorToPreviousPage` send it too.
+--- Moves a cursor to another page. `moveCursorToNextPage` and `moveCursorToPreviousPage` call it too.
 ---@param cursor tureen.Cursor
 ---@param index integer
 ---@param success (fun(cursor: tureen.Cursor): any)?
@@ -2194,7 +2201,7 @@ function smartstore.moveCursorToNextPage(cursor, success, failure) end
 ---@overload fun(storeConfig: boolean|tureen.StoreConfig, cursor: tureen.Cursor, success: (fun(cursor: tureen.Cursor): any)?, failure: tureen.Failure?): integer?
 function smartstore.moveCursorToPreviousPage(cursor, success, failure) end
 
---- Closes a cursor; fine when it is closed.
+--- Closes a cursor. Does nothing if it is closed.
 ---@param cursor tureen.Cursor
 ---@param success (fun(ok: "OK"): any)?
 ---@param failure tureen.Failure?
@@ -2202,7 +2209,8 @@ function smartstore.moveCursorToPreviousPage(cursor, success, failure) end
 ---@overload fun(storeConfig: boolean|tureen.StoreConfig, cursor: tureen.Cursor, success: (fun(ok: "OK"): any)?, failure: tureen.Failure?): integer?
 function smartstore.closeCursor(cursor, success, failure) end
 
---- Reports committed changes until it is closed. The observer need not be kept, and does not count as pending.
+--- Reports committed changes until it is closed. You need not keep a reference to the observer; it does not count as
+--- pending.
 ---@param soupNameOrQuerySpec string|tureen.QuerySpec
 ---@param callback fun(change: tureen.Change)
 ---@param error tureen.Failure?
@@ -2210,7 +2218,7 @@ function smartstore.closeCursor(cursor, success, failure) end
 ---@overload fun(storeConfig: boolean|tureen.StoreConfig, soupNameOrQuerySpec: string|tureen.QuerySpec, callback: fun(change: tureen.Change), error: tureen.Failure?): tureen.Observer
 function smartstore.observe(soupNameOrQuerySpec, callback, error) end
 
---- Ends an observer; nothing happens when there is none.
+--- Closes an observer. Does nothing if it does not exist.
 ---@param observer tureen.Observer
 ---@param success (fun(ok: "OK"): any)?
 ---@param failure tureen.Failure?
@@ -2218,28 +2226,28 @@ function smartstore.observe(soupNameOrQuerySpec, callback, error) end
 ---@overload fun(storeConfig: boolean|tureen.StoreConfig, observer: tureen.Observer, success: (fun(ok: "OK"): any)?, failure: tureen.Failure?): integer?
 function smartstore.closeObserver(observer, success, failure) end
 
---- Size of the store on disk.
+--- Returns the size of the store on disk.
 ---@param success (fun(bytes: integer): any)?
 ---@param failure tureen.Failure?
 ---@return integer? id  for tureen.cancel
 ---@overload fun(storeConfig: boolean|tureen.StoreConfig, success: (fun(bytes: integer): any)?, failure: tureen.Failure?): integer?
 function smartstore.getDatabaseSize(success, failure) end
 
---- Removes a store with all its soups. One that another process has open is not removed.
+--- Removes a store with all its soups. Fails if another process has the store open.
 ---@param success (fun(done: boolean): any)?
 ---@param failure tureen.Failure?
 ---@return integer? id  for tureen.cancel
 ---@overload fun(storeConfig: boolean|tureen.StoreConfig, success: (fun(done: boolean): any)?, failure: tureen.Failure?): integer?
 function smartstore.removeStore(success, failure) end
 
---- Registers the soups of userstore.json that are missing in the signed-in user's store. The first use of the store
---- does so by itself.
+--- Registers the soups of userstore.json that are missing from the signed-in user's store. The first use of the store
+--- does the same.
 ---@param success (fun(soups: string[]): any)?  the soups that the file names
 ---@param failure tureen.Failure?
 ---@return integer? id  for tureen.cancel
 function smartstore.setupUserStoreFromDefaultConfig(success, failure) end
 
---- The same with globalstore.json and the store all users share.
+--- Does the same with globalstore.json and the store that all users share.
 ---@param success (fun(soups: string[]): any)?  the soups that the file names
 ---@param failure tureen.Failure?
 ---@return integer? id  for tureen.cancel
@@ -2277,7 +2285,7 @@ function smartstore.removeAllGlobalStores(success, failure) end
 ---@return tureen.QuerySpec
 function smartstore.buildAllQuerySpec(path, order, pageSize, selectPaths) end
 
---- Builds a query for entries whose path has this value. Note the order: the page size stands before the order.
+--- Builds a query for entries whose path has this value. Note that the page size comes before the order.
 ---@param path string?
 ---@param matchKey any
 ---@param pageSize integer?
@@ -2298,7 +2306,7 @@ function smartstore.buildExactQuerySpec(path, matchKey, pageSize, order, orderPa
 ---@return tureen.QuerySpec
 function smartstore.buildRangeQuerySpec(path, beginKey, endKey, order, pageSize, orderPath, selectPaths) end
 
---- Builds a query for entries like a text, with % and _ as wild cards.
+--- Builds a query for entries whose path matches a pattern with the wildcards % and _.
 ---@param path string?
 ---@param likeKey string?
 ---@param order ("ascending"|"descending")?
@@ -2308,7 +2316,7 @@ function smartstore.buildRangeQuerySpec(path, beginKey, endKey, order, pageSize,
 ---@return tureen.QuerySpec
 function smartstore.buildLikeQuerySpec(path, likeKey, order, pageSize, orderPath, selectPaths) end
 
---- Builds a full-text query in a path, or in all paths if it is nil.
+--- Builds a full-text query of a path, or of all paths if it is nil.
 ---@param path string?
 ---@param matchKey any
 ---@param order ("ascending"|"descending")?
@@ -2324,18 +2332,18 @@ function smartstore.buildMatchQuerySpec(path, matchKey, order, pageSize, orderPa
 ---@return tureen.QuerySpec
 function smartstore.buildSmartQuerySpec(smartSql, pageSize) end
 
---- Turns words that a person typed into a key for a match query: every word has to occur, none is taken for an
+--- Turns words that a person typed into a key for a match query: every word must occur, and none is read as an
 --- operator.
 ---@param words string
 ---@return string key
 function smartstore.quoteMatch(words) end
 
 --- Returns the whole record as a table.
----@return table record  all of it
+---@return table record  the whole record
 function Record:table() end
 
 --- Returns the JSON text.
----@return string text  as JSON; what tostring and tureen.json.encode give, too
+---@return string text  the record as JSON, as tostring and tureen.json.encode return it
 function Record:text() end
 
 --- Stops the callback. May be called twice; `local o <close> = ...` calls it at the end of a block.

@@ -1,10 +1,10 @@
 ---@meta tureen.promiser
 -- Made by scripts/dev/spec from bridge-spec: change that, then run it.
 
---- A function that awaits `object[method](..., success, error)`: it returns the value, or nil and the error.
+--- Returns a function that awaits `object[method](..., success, error)` and returns the value, or nil and the error.
 ---@param object table
 ---@param method string
----@param name string?  what messages call the object
+---@param name string?  the object's name in messages
 ---@return fun(...: any): any, tureen.Error
 local function promiser(object, method, name) end
 

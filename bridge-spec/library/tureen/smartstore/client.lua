@@ -1,190 +1,188 @@
 ---@meta tureen.smartstore.client
 -- Made by scripts/dev/spec from bridge-spec: change that, then run it.
 
---- The functions of tureen.smartstore as they read inside a task: each waits and returns the value, or nil and an
---- error.
+--- The functions of tureen.smartstore for use inside a task: each waits and returns the value, or nil and an error.
 ---@class tureen.smartstore.Client
 local client = {}
 
---- Creates a soup; one that exists stays as it is.
+--- Creates a soup. An existing soup stays as it is.
 ---@param soupName string
 ---@param indexSpecs tureen.SoupIndexSpec[]
----@return string|nil soupName  what success gets, inside a task
----@return tureen.Error err  nil when it went well
+---@return string|nil soupName  the value that success gets, inside a task
+---@return tureen.Error err  nil on success
 ---@overload fun(storeConfig: boolean|tureen.StoreConfig, soupName: string, indexSpecs: tureen.SoupIndexSpec[]): string|nil, tureen.Error
 function client.registerSoup(soupName, indexSpecs) end
 
---- Whether there is such a soup.
+--- Returns whether a soup exists.
 ---@param soupName string
----@return boolean|nil exists  what success gets, inside a task
----@return tureen.Error err  nil when it went well
+---@return boolean|nil exists  the value that success gets, inside a task
+---@return tureen.Error err  nil on success
 ---@overload fun(storeConfig: boolean|tureen.StoreConfig, soupName: string): boolean|nil, tureen.Error
 function client.soupExists(soupName) end
 
---- The index specs of a soup.
+--- Returns the index specs of a soup.
 ---@param soupName string
----@return tureen.SoupIndexSpec[]|nil indexSpecs  what success gets, inside a task
----@return tureen.Error err  nil when it went well
+---@return tureen.SoupIndexSpec[]|nil indexSpecs  the value that success gets, inside a task
+---@return tureen.Error err  nil on success
 ---@overload fun(storeConfig: boolean|tureen.StoreConfig, soupName: string): tureen.SoupIndexSpec[]|nil, tureen.Error
 function client.getSoupIndexSpecs(soupName) end
 
---- Gives a soup other index specs, in one step for everybody who looks: the old soup or the new one, also after a
---- crash.
+--- Changes the index specs of a soup. Readers see either the old soup or the new one, even after a crash.
 ---@param soupName string
 ---@param indexSpecs tureen.SoupIndexSpec[]
 ---@param reIndexData boolean?
----@return string|nil soupName  what success gets, inside a task
----@return tureen.Error err  nil when it went well
+---@return string|nil soupName  the value that success gets, inside a task
+---@return tureen.Error err  nil on success
 ---@overload fun(storeConfig: boolean|tureen.StoreConfig, soupName: string, indexSpecs: tureen.SoupIndexSpec[], reIndexData: boolean?): string|nil, tureen.Error
 function client.alterSoup(soupName, indexSpecs, reIndexData) end
 
---- Fills indexes from the entries, whose stamps and versions stay.
+--- Fills indexes from the entries. Time stamps and versions of the entries stay.
 ---@param soupName string
 ---@param paths string[]
----@return string|nil soupName  what success gets, inside a task
----@return tureen.Error err  nil when it went well
+---@return string|nil soupName  the value that success gets, inside a task
+---@return tureen.Error err  nil on success
 ---@overload fun(storeConfig: boolean|tureen.StoreConfig, soupName: string, paths: string[]): string|nil, tureen.Error
 function client.reIndexSoup(soupName, paths) end
 
---- Removes a soup with its entries; fine when there is none.
+--- Removes a soup with its entries. Does nothing if it does not exist.
 ---@param soupName string
----@return "OK"|nil ok  what success gets, inside a task
----@return tureen.Error err  nil when it went well
+---@return "OK"|nil ok  the value that success gets, inside a task
+---@return tureen.Error err  nil on success
 ---@overload fun(storeConfig: boolean|tureen.StoreConfig, soupName: string): "OK"|nil, tureen.Error
 function client.removeSoup(soupName) end
 
 --- Removes all entries of a soup.
 ---@param soupName string
----@return "OK"|nil ok  what success gets, inside a task
----@return tureen.Error err  nil when it went well
+---@return "OK"|nil ok  the value that success gets, inside a task
+---@return tureen.Error err  nil on success
 ---@overload fun(storeConfig: boolean|tureen.StoreConfig, soupName: string): "OK"|nil, tureen.Error
 function client.clearSoup(soupName) end
 
---- Inserts or updates entries, all of them or none. `upsertSoupEntriesWithExternalId` sends another path.
+--- Inserts or updates entries, all of them or none. `upsertSoupEntriesWithExternalId` passes another path.
 ---@param soupName string
 ---@param entries table[]
----@return table[]|nil entries  what success gets, inside a task
----@return tureen.Error err  nil when it went well
+---@return table[]|nil entries  the value that success gets, inside a task
+---@return tureen.Error err  nil on success
 ---@overload fun(storeConfig: boolean|tureen.StoreConfig, soupName: string, entries: table[]): table[]|nil, tureen.Error
 function client.upsertSoupEntries(soupName, entries) end
 
---- Inserts or updates entries, all of them or none. `upsertSoupEntriesWithExternalId` sends another path.
+--- Inserts or updates entries, all of them or none. `upsertSoupEntriesWithExternalId` passes another path.
 ---@param soupName string
 ---@param entries table[]
 ---@param externalIdPath string
----@return table[]|nil entries  what success gets, inside a task
----@return tureen.Error err  nil when it went well
+---@return table[]|nil entries  the value that success gets, inside a task
+---@return tureen.Error err  nil on success
 ---@overload fun(storeConfig: boolean|tureen.StoreConfig, soupName: string, entries: table[], externalIdPath: string): table[]|nil, tureen.Error
 function client.upsertSoupEntriesWithExternalId(soupName, entries, externalIdPath) end
 
---- Entries by their ids; those that are not there are left out.
+--- Returns entries by their ids. Missing entries are left out.
 ---@param soupName string
 ---@param entryIds integer[]
----@return table[]|nil entries  what success gets, inside a task
----@return tureen.Error err  nil when it went well
+---@return table[]|nil entries  the value that success gets, inside a task
+---@return tureen.Error err  nil on success
 ---@overload fun(storeConfig: boolean|tureen.StoreConfig, soupName: string, entryIds: integer[]): table[]|nil, tureen.Error
 function client.retrieveSoupEntries(soupName, entryIds) end
 
---- Removes entries by their ids, or those on the first page of a query. One of the two arguments is needed.
+--- Removes entries by their ids, or the entries on the first page of a query. One of the two arguments is required.
 ---@param soupName string
 ---@param entryIdsOrQuerySpec integer[]|tureen.QuerySpec
----@return "OK"|nil ok  what success gets, inside a task
----@return tureen.Error err  nil when it went well
+---@return "OK"|nil ok  the value that success gets, inside a task
+---@return tureen.Error err  nil on success
 ---@overload fun(storeConfig: boolean|tureen.StoreConfig, soupName: string, entryIdsOrQuerySpec: integer[]|tureen.QuerySpec): "OK"|nil, tureen.Error
 function client.removeFromSoup(soupName, entryIdsOrQuerySpec) end
 
 --- Opens a cursor on a query of one soup: exact, range, like or match.
 ---@param soupName string
 ---@param querySpec tureen.QuerySpec
----@return tureen.Cursor|nil cursor  what success gets, inside a task
----@return tureen.Error err  nil when it went well
+---@return tureen.Cursor|nil cursor  the value that success gets, inside a task
+---@return tureen.Error err  nil on success
 ---@overload fun(storeConfig: boolean|tureen.StoreConfig, soupName: string, querySpec: tureen.QuerySpec): tureen.Cursor|nil, tureen.Error
 function client.querySoup(soupName, querySpec) end
 
 --- Opens a cursor on a smart SQL statement.
 ---@param querySpec tureen.QuerySpec
----@return tureen.Cursor|nil cursor  what success gets, inside a task
----@return tureen.Error err  nil when it went well
+---@return tureen.Cursor|nil cursor  the value that success gets, inside a task
+---@return tureen.Error err  nil on success
 ---@overload fun(storeConfig: boolean|tureen.StoreConfig, querySpec: tureen.QuerySpec): tureen.Cursor|nil, tureen.Error
 function client.runSmartQuery(querySpec) end
 
---- Another page of a cursor. `moveCursorToNextPage` and `moveCursorToPreviousPage` send it too.
+--- Moves a cursor to another page. `moveCursorToNextPage` and `moveCursorToPreviousPage` call it too.
 ---@param cursor tureen.Cursor
 ---@param index integer
----@return tureen.Cursor|nil cursor  what success gets, inside a task
----@return tureen.Error err  nil when it went well
+---@return tureen.Cursor|nil cursor  the value that success gets, inside a task
+---@return tureen.Error err  nil on success
 ---@overload fun(storeConfig: boolean|tureen.StoreConfig, cursor: tureen.Cursor, index: integer): tureen.Cursor|nil, tureen.Error
 function client.moveCursorToPageIndex(cursor, index) end
 
 --- Moves the cursor to the next page; an error on the last one.
 ---@param cursor tureen.Cursor
----@return tureen.Cursor|nil cursor  what success gets, inside a task
----@return tureen.Error err  nil when it went well
+---@return tureen.Cursor|nil cursor  the value that success gets, inside a task
+---@return tureen.Error err  nil on success
 ---@overload fun(storeConfig: boolean|tureen.StoreConfig, cursor: tureen.Cursor): tureen.Cursor|nil, tureen.Error
 function client.moveCursorToNextPage(cursor) end
 
 --- Moves the cursor to the previous page; an error on the first one.
 ---@param cursor tureen.Cursor
----@return tureen.Cursor|nil cursor  what success gets, inside a task
----@return tureen.Error err  nil when it went well
+---@return tureen.Cursor|nil cursor  the value that success gets, inside a task
+---@return tureen.Error err  nil on success
 ---@overload fun(storeConfig: boolean|tureen.StoreConfig, cursor: tureen.Cursor): tureen.Cursor|nil, tureen.Error
 function client.moveCursorToPreviousPage(cursor) end
 
---- Closes a cursor; fine when it is closed.
+--- Closes a cursor. Does nothing if it is closed.
 ---@param cursor tureen.Cursor
----@return "OK"|nil ok  what success gets, inside a task
----@return tureen.Error err  nil when it went well
+---@return "OK"|nil ok  the value that success gets, inside a task
+---@return tureen.Error err  nil on success
 ---@overload fun(storeConfig: boolean|tureen.StoreConfig, cursor: tureen.Cursor): "OK"|nil, tureen.Error
 function client.closeCursor(cursor) end
 
---- Ends an observer; nothing happens when there is none.
+--- Closes an observer. Does nothing if it does not exist.
 ---@param observer tureen.Observer
----@return "OK"|nil ok  what success gets, inside a task
----@return tureen.Error err  nil when it went well
+---@return "OK"|nil ok  the value that success gets, inside a task
+---@return tureen.Error err  nil on success
 ---@overload fun(storeConfig: boolean|tureen.StoreConfig, observer: tureen.Observer): "OK"|nil, tureen.Error
 function client.closeObserver(observer) end
 
---- Size of the store on disk.
----@return integer|nil bytes  what success gets, inside a task
----@return tureen.Error err  nil when it went well
+--- Returns the size of the store on disk.
+---@return integer|nil bytes  the value that success gets, inside a task
+---@return tureen.Error err  nil on success
 ---@overload fun(storeConfig: boolean|tureen.StoreConfig): integer|nil, tureen.Error
 function client.getDatabaseSize() end
 
---- Removes a store with all its soups. One that another process has open is not removed.
----@return boolean|nil done  what success gets, inside a task
----@return tureen.Error err  nil when it went well
+--- Removes a store with all its soups. Fails if another process has the store open.
+---@return boolean|nil done  the value that success gets, inside a task
+---@return tureen.Error err  nil on success
 ---@overload fun(storeConfig: boolean|tureen.StoreConfig): boolean|nil, tureen.Error
 function client.removeStore() end
 
---- Registers the soups of userstore.json that are missing in the signed-in user's store. The first use of the store
---- does so by itself.
----@return string[]|nil soups  what success gets, inside a task
----@return tureen.Error err  nil when it went well
+--- Registers the soups of userstore.json that are missing from the signed-in user's store. The first use of the store
+--- does the same.
+---@return string[]|nil soups  the value that success gets, inside a task
+---@return tureen.Error err  nil on success
 function client.setupUserStoreFromDefaultConfig() end
 
---- The same with globalstore.json and the store all users share.
----@return string[]|nil soups  what success gets, inside a task
----@return tureen.Error err  nil when it went well
+--- Does the same with globalstore.json and the store that all users share.
+---@return string[]|nil soups  the value that success gets, inside a task
+---@return tureen.Error err  nil on success
 function client.setupGlobalStoreFromDefaultConfig() end
 
 --- Lists the signed-in user's stores.
----@return tureen.StoreConfig[]|nil stores  what success gets, inside a task
----@return tureen.Error err  nil when it went well
+---@return tureen.StoreConfig[]|nil stores  the value that success gets, inside a task
+---@return tureen.Error err  nil on success
 function client.getAllStores() end
 
 --- Lists the shared stores.
----@return tureen.StoreConfig[]|nil stores  what success gets, inside a task
----@return tureen.Error err  nil when it went well
+---@return tureen.StoreConfig[]|nil stores  the value that success gets, inside a task
+---@return tureen.Error err  nil on success
 function client.getAllGlobalStores() end
 
 --- Removes the signed-in user's stores with all their soups.
----@return boolean|nil done  what success gets, inside a task
----@return tureen.Error err  nil when it went well
+---@return boolean|nil done  the value that success gets, inside a task
+---@return tureen.Error err  nil on success
 function client.removeAllStores() end
 
 --- Removes the shared stores with all their soups.
----@return boolean|nil done  what success gets, inside a task
----@return tureen.Error err  nil when it went well
+---@return boolean|nil done  the value that success gets, inside a task
+---@return tureen.Error err  nil on success
 function client.removeAllGlobalStores() end
 
 --- Builds a query for all entries of a soup, ordered by a path.
@@ -195,7 +193,7 @@ function client.removeAllGlobalStores() end
 ---@return tureen.QuerySpec
 function client.buildAllQuerySpec(path, order, pageSize, selectPaths) end
 
---- Builds a query for entries whose path has this value. Note the order: the page size stands before the order.
+--- Builds a query for entries whose path has this value. Note that the page size comes before the order.
 ---@param path string?
 ---@param matchKey any
 ---@param pageSize integer?
@@ -216,7 +214,7 @@ function client.buildExactQuerySpec(path, matchKey, pageSize, order, orderPath, 
 ---@return tureen.QuerySpec
 function client.buildRangeQuerySpec(path, beginKey, endKey, order, pageSize, orderPath, selectPaths) end
 
---- Builds a query for entries like a text, with % and _ as wild cards.
+--- Builds a query for entries whose path matches a pattern with the wildcards % and _.
 ---@param path string?
 ---@param likeKey string?
 ---@param order ("ascending"|"descending")?
@@ -226,7 +224,7 @@ function client.buildRangeQuerySpec(path, beginKey, endKey, order, pageSize, ord
 ---@return tureen.QuerySpec
 function client.buildLikeQuerySpec(path, likeKey, order, pageSize, orderPath, selectPaths) end
 
---- Builds a full-text query in a path, or in all paths if it is nil.
+--- Builds a full-text query of a path, or of all paths if it is nil.
 ---@param path string?
 ---@param matchKey any
 ---@param order ("ascending"|"descending")?
@@ -242,7 +240,7 @@ function client.buildMatchQuerySpec(path, matchKey, order, pageSize, orderPath, 
 ---@return tureen.QuerySpec
 function client.buildSmartQuerySpec(smartSql, pageSize) end
 
---- Turns words that a person typed into a key for a match query: every word has to occur, none is taken for an
+--- Turns words that a person typed into a key for a match query: every word must occur, and none is read as an
 --- operator.
 ---@param words string
 ---@return string key
