@@ -95,6 +95,31 @@ private let data = "/services/data/v66.0"
     }
   }
 
+  /// FTS5 parses with a stack of 100 symbols; expressions that need more are refused, with an answer of the service.
+  @Test func search_deeplyNestedTerms_areAnsweredOrMalformed() async throws {
+    try await withOrg { server, _ in
+      try server.create("Account", fields: ["Name": "walrus"])
+      func code(_ term: String) throws -> String? {
+        do {
+          let answer = try server.search("FIND {\(term)} IN NAME FIELDS RETURNING Account(Name)")
+          return answer["searchRecords"]?.arrayValue?.count == 1 ? nil : "\(answer.text)"
+        } catch let error as SandboxError { return error.code }
+      }
+      for wrap in ["(walrus AND (seal OR #))", "(# OR seal)", "(walrus AND NOT (seal AND #))", "(w?lrus* (seal OR x_w*s OR #))"] {
+        var term = "walrus", codes: [String?] = []
+        for _ in 0..<40 {
+          codes.append(try code(term))
+          term = wrap.replacing("#", with: term)
+        }
+        let answered = codes.prefix { $0 == nil }
+        #expect(answered.count >= 8, "\(wrap): \(codes)")
+        #expect(codes[answered.count...].allSatisfy { $0 == "MALFORMED_SEARCH" }, "\(wrap): \(codes)")
+      }
+      #expect(try code("walrus" + String(repeating: " AND NOT seal walrus", count: 190)) == nil)
+      #expect(try code("walrus" + String(repeating: " AND NOT seal", count: 280)) == nil)
+    }
+  }
+
   // MARK: Parameters instead of a statement
 
   @Test func parameterizedSearch_getAndPost_answerAlike() async throws {

@@ -1,8 +1,9 @@
-/// Reads SOSL: `FIND {acme} IN NAME FIELDS RETURNING Account(Id, Name WHERE … LIMIT 5), Contact LIMIT 20`.
+/// Parses SOSL: `FIND {acme} IN NAME FIELDS RETURNING Account(Id, Name WHERE … LIMIT 5), Contact
+/// LIMIT 20`.
 struct SOSLParser {
   private var parser: Parser
 
-  /// - Throws: `SOQLError` `MALFORMED_SEARCH`, and the codes of SOQL for what is in RETURNING.
+  /// - Throws: `SOQLError` `MALFORMED_SEARCH`, and SOQL's codes for errors in RETURNING.
   static func parse(_ statement: [Unicode.Scalar]) throws(SOQLError) -> SearchStatement {
     do throws(SOQLError) {
       let (expression, end) = try find(statement)
@@ -15,7 +16,7 @@ struct SOSLParser {
     }
   }
 
-  /// Reads one object of RETURNING alone.
+  /// Parses a single object of RETURNING.
   static func returned(_ text: String) throws(SOQLError) -> SearchStatement.Returned {
     do throws(SOQLError) {
       var parser = SOSLParser(parser: Parser(tokens: try Lexer.tokens(of: Array(text.unicodeScalars))))
@@ -34,7 +35,7 @@ struct SOSLParser {
 
   // MARK: FIND
 
-  /// The term, and the place behind its closing brace.
+  /// Parses the search term and returns the index after its closing brace.
   private static func find(_ statement: [Unicode.Scalar]) throws(SOQLError) -> (SearchExpression, end: Int) {
     guard statement.count <= Tuning.statementCharacters else {
       throw .malformed("statements cannot be longer than \(Tuning.statementCharacters) characters.")
@@ -108,7 +109,7 @@ struct SOSLParser {
     query.selection = .items(items)
     if parser.take("WHERE") { query.condition = try parser.condition() }
     if parser.take("USING") {
-      // There are no list views to narrow the rows by: every row is in each.
+      // The list view has no effect: the sandbox's list views do not filter.
       try parser.expect("LISTVIEW")
       try parser.expectSymbol("=")
       _ = try parser.name()
@@ -124,7 +125,8 @@ struct SOSLParser {
     .expression(.field(FieldPath(names: [Name(text: "Id", position: position)])), alias: nil)
   }
 
-  /// What refines or decorates results of a real org; labels are the one thing given here.
+  /// Parses WITH clauses, which refine or decorate results in a real org; only labels have an
+  /// effect here.
   private mutating func with(_ search: inout SearchStatement) throws(SOQLError) {
     let name = try parser.name()
     switch name.text.uppercased() {

@@ -1,4 +1,5 @@
-/// Reads what stands between the braces of FIND: words side by side mean AND; AND and AND NOT bind closer than OR.
+/// Parses the search expression in the braces of FIND: adjacent words mean AND; AND and AND NOT
+/// bind more tightly than OR.
 struct SearchExpressionParser {
   private enum Piece: Equatable { case word(String), phrase(String), open, close, and, or, not }
 
@@ -8,17 +9,20 @@ struct SearchExpressionParser {
   private let position: Int
 
   /// - Parameters:
-  ///   - text: Without the braces, with its backslashes.
-  ///   - position: Where the text starts in its statement; nil for one that comes alone.
+  ///   - text: The text inside the braces, with its backslashes.
+  ///   - position: The index of the text in its statement.
   static func parse(_ text: ArraySlice<Unicode.Scalar>, at position: Int) throws(SOQLError) -> SearchExpression {
     if text.count > Tuning.searchCharacters { return .nothing }
     var parser = SearchExpressionParser(position: position)
-    try parser.cut(text)
-    // The operators of a very long text are words like the others.
+    try parser.tokenize(text)
+    // In a very long text, operators are treated as words.
     if text.count > Tuning.searchOperatorCharacters { return parser.wordsOnly() }
     guard let expression = try parser.any() else { throw parser.noTerm }
     if parser.index < parser.pieces.count { throw parser.failure("unexpected ')'") }
     try parser.checkLength(expression)
+    guard expression.parserDepth <= Tuning.searchParserDepth else {
+      throw parser.failure("the search term is nested too deeply; use fewer parentheses")
+    }
     return expression
   }
 
@@ -33,7 +37,7 @@ struct SearchExpressionParser {
       code: "MALFORMED_SEARCH", message: "No search term found. The search term must be enclosed in braces.", position: nil)
   }
 
-  /// A single term of one character is refused; beside others it may stand.
+  /// Refuses a single term of one character; it is valid next to others.
   private func checkLength(_ expression: SearchExpression) throws(SOQLError) {
     guard case .word(let word) = expression, word.count(where: { $0 != "*" && $0 != "?" }) < 2 else { return }
     throw SOQLError(
@@ -42,7 +46,7 @@ struct SearchExpressionParser {
 
   // MARK: Pieces
 
-  private mutating func cut(_ text: ArraySlice<Unicode.Scalar>) throws(SOQLError) {
+  private mutating func tokenize(_ text: ArraySlice<Unicode.Scalar>) throws(SOQLError) {
     var word = String.UnicodeScalarView()
     var rest = text
     func flushed(_ word: inout String.UnicodeScalarView) -> Piece? {
@@ -52,7 +56,7 @@ struct SearchExpressionParser {
     while let scalar = rest.popFirst() {
       switch scalar {
       case "\\":
-        // What is escaped is punctuation: it separates, but does nothing else.
+        // Escaped characters are punctuation: they only separate words.
         guard let next = rest.popFirst() else { throw failure("a backslash must be followed by a character") }
         word.append(Self.reserved.contains(next) ? "." : next)
       case "\"":
@@ -74,7 +78,8 @@ struct SearchExpressionParser {
 
   private static let reserved = Set("?&|!{}[]()^~*:\\\"'+-".unicodeScalars)
 
-  /// Signs that would mean something to the search engine, were they not refused. Other punctuation only separates words.
+  /// Operators of the search engine, which are refused unescaped. Other punctuation only separates
+  /// words.
   private static let operators = Set("|&![]^~".unicodeScalars)
 
   private static func piece(_ word: String) -> Piece? {
@@ -83,7 +88,7 @@ struct SearchExpressionParser {
     case "OR": return .or
     case "NOT": return .not
     default:
-      // Punctuation alone is no word.
+      // Punctuation alone is not a word.
       let means = word.unicodeScalars.contains { SearchTokens.isTokenCharacter($0) || $0 == "*" || $0 == "?" }
       return means ? .word(word) : nil
     }
@@ -128,23 +133,21 @@ struct SearchExpressionParser {
     return terms.count == 1 ? first : .any(terms)
   }
 
+  /// Collects the excluded terms of a sequence in one list, so that a long one does not nest:
+  /// `a AND NOT b c` is `(a AND c) NOT b`.
   private mutating func all() throws(SOQLError) -> SearchExpression? {
-    guard var found = try term() else { return nil }
+    guard let first = try term() else { return nil }
+    var required = [first], excluded: [SearchExpression] = []
     while let piece = current, piece != .or, piece != .close {
       let isJoined = piece == .and
       if isJoined { index += 1 }
       let isExcluded = current == .not
       if isExcluded { index += 1 }
       guard let next = try term() else { throw failure("a term is missing after \(isExcluded ? "NOT" : "AND")") }
-      if isExcluded {
-        found = .except(found, next)
-      } else if case .all(let terms) = found {
-        found = .all(terms + [next])
-      } else {
-        found = .all([found, next])
-      }
+      if isExcluded { excluded.append(next) } else { required.append(next) }
     }
-    return found
+    let found = required.count == 1 ? first : .all(required)
+    return excluded.isEmpty ? found : .except(found, excluded.count == 1 ? excluded[0] : .any(excluded))
   }
 
   private mutating func term() throws(SOQLError) -> SearchExpression? {
@@ -168,7 +171,7 @@ struct SearchExpressionParser {
   }
 }
 
-/// How the index cuts text into tokens: runs of letters and digits. Source: SQLite's `unicode61`.
+/// The tokens of the index: runs of letters and digits. Source: SQLite's `unicode61`.
 enum SearchTokens {
   static func isTokenCharacter(_ scalar: Unicode.Scalar) -> Bool {
     switch scalar.properties.generalCategory {

@@ -1,26 +1,26 @@
 import Database
 
-/// The full-text index of one object: an FTS5 table over its text columns, filled by triggers.
+/// The full-text index of one object: an FTS5 table over its text columns, maintained by triggers.
 ///
-/// It is made when the object is searched for the first time, all rows at once: an org without searches pays nothing for it,
-/// and seeding a large one stays fast. From then on each write keeps it in step, inside the write's own transaction. On the
-/// org's queue.
+/// It is built when the object is first searched, for all rows at once, so that orgs without
+/// searches and large seeds pay nothing for it. Afterwards each write updates it in its own
+/// transaction. On the org's queue.
 struct SearchIndex {
   let connection: Connection
   let object: ObjectSchema
 
-  /// The FTS5 table, quoted.
+  /// The quoted name of the FTS5 table.
   var table: String { "\"search_\(object.name)\"" }
   private var vocabulary: String { "temp.\"terms_\(object.name)\"" }
 
-  /// The fields that are searched: text that people write. Values picked from a list are not.
+  /// Returns the searchable fields: text that people write, but not values picked from a list.
   static func fields(of object: ObjectSchema) -> [FieldSchema] {
     object.fields.filter { $0.type.isText && ![.picklist, .multipicklist].contains($0.type) }
   }
 
-  // MARK: Making it
+  // MARK: Building
 
-  /// Makes the index when there is none, or when the object has other fields than it was made for.
+  /// Builds the index if it does not exist, or if the object's fields have changed.
   func prepare() throws {
     let wanted = Self.fields(of: object).map(\.name)
     guard try columns() != wanted else { return }
@@ -36,7 +36,7 @@ struct SearchIndex {
     return names
   }
 
-  /// Takes the index away, as must be before the object loses a column.
+  /// Drops the index; required before the object loses a column.
   func remove() throws(DatabaseError) {
     for event in ["insert", "update", "delete"] {
       try connection.execute("DROP TRIGGER IF EXISTS \"search_\(object.name)_\(event)\"")
@@ -48,7 +48,7 @@ struct SearchIndex {
     try remove()
     guard !fields.isEmpty else { return }
     let list = fields.map { "\"\($0)\"" }.joined(separator: ", ")
-    // Accents count, as they do in comparisons.
+    // Accents are significant, as in comparisons.
     try connection.execute(
       "CREATE VIRTUAL TABLE \(table) USING fts5(\(list), content=\"\(object.name)\", content_rowid=\"rowid\", "
         + "tokenize=\"unicode61 remove_diacritics 0\")")
@@ -56,7 +56,7 @@ struct SearchIndex {
     func values(_ row: String) -> String { fields.map { "\(row).\"\($0)\"" }.joined(separator: ", ") }
     let add = "INSERT INTO \(table)(rowid, \(list)) VALUES (new.rowid, \(values("new")));"
     let remove = "INSERT INTO \(table)(\(table), rowid, \(list)) VALUES ('delete', old.rowid, \(values("old")));"
-    // Calculated columns change with others, so every update is looked at.
+    // Generated columns change with others, so check every update.
     let differs = fields.map { "old.\"\($0)\" IS NOT new.\"\($0)\"" }.joined(separator: " OR ")
     try trigger("insert", "INSERT", "", add)
     try trigger("update", "UPDATE", " WHEN \(differs)", remove + " " + add)
@@ -68,9 +68,9 @@ struct SearchIndex {
       "CREATE TRIGGER \"search_\(object.name)_\(name)\" AFTER \(event) ON \(object.table)\(condition) BEGIN \(body) END")
   }
 
-  // MARK: Asking it
+  // MARK: Searching
 
-  /// The FTS5 expression that finds what `expression` asks for; nil when nothing can match.
+  /// Returns the FTS5 expression for a search; nil if nothing can match.
   func match(_ expression: SearchExpression, in scope: SearchStatement.Scope) throws -> String? {
     let fields = Self.fields(of: object).filter { scope == .ALL || Self.scopes(of: $0, in: object).contains(scope) }
     guard !fields.isEmpty, let text = try fts(expression) else { return nil }
@@ -86,7 +86,8 @@ struct SearchIndex {
     }
   }
 
-  /// Fields beside the name that `IN NAME FIELDS` covers. Source: Salesforce's SOSL reference.
+  /// Fields that `IN NAME FIELDS` covers in addition to the name. Source: Salesforce's SOSL
+  /// reference.
   private static let nameExtras: [String: Set<String>] = [
     "Account": ["Website", "Site"], "Case": ["Subject", "SuppliedName", "SuppliedCompany", "SuppliedEmail"],
     "Contact": ["FirstName", "LastName"], "Lead": ["FirstName", "LastName", "Company"], "Task": ["Subject"],
@@ -116,10 +117,10 @@ struct SearchIndex {
     parts.count < 2 ? parts.first : "(" + parts.joined(separator: " \(word) ") + ")"
   }
 
-  /// Text as a phrase; nil without a letter or digit, for which FTS5 has no phrase.
+  /// Quotes text as a phrase; nil without letters or digits, for which FTS5 has no phrase.
   private static func quoted(_ text: String) -> String? {
     guard text.unicodeScalars.contains(where: SearchTokens.isTokenCharacter) else { return nil }
-    // FTS5 reads its expressions as C strings.
+    // FTS5 reads expressions as C strings.
     return "\"\(text.replacing("\"", with: " ").replacing("\0", with: " "))\""
   }
 
@@ -133,13 +134,14 @@ struct SearchIndex {
     return joined(parts, "AND")
   }
 
-  /// Numbers are stored with their blanks and dashes: ten digits are looked for in groups, too.
+  /// Returns the ways to write a telephone number: stored ones contain blanks and dashes, so ten
+  /// digits are also searched in groups.
   private static func telephone(_ word: String) -> String? {
     guard word.count == 10, word.allSatisfy({ $0.isASCII && $0.isNumber }) else { return nil }
     return "(\"\(word)\" OR \"\(word.prefix(3)) \(word.dropFirst(3).prefix(3)) \(word.suffix(4))\")"
   }
 
-  /// A token with wildcards: by prefix where that is all there is, else by the terms of the index that fit.
+  /// Matches a token with wildcards: as a prefix if possible, else by the index terms that match.
   private func pattern(_ token: String) throws -> String? {
     let stem = token.prefix { $0 != "*" && $0 != "?" }
     if !stem.isEmpty, token.dropFirst(stem.count).allSatisfy({ $0 == "*" }), stem.count < token.count { return "\"\(stem)\" *" }

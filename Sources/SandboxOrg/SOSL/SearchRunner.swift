@@ -1,10 +1,10 @@
 import Database
 import JSON
 
-/// Runs searches and writes their results. On the org's queue.
+/// Runs searches and renders their results. On the org's queue.
 struct SearchRunner {
   let org: Org
-  /// `v66.0`
+  /// Such as `v66.0`.
   let version: String
   let userId: String
 
@@ -19,12 +19,13 @@ struct SearchRunner {
     }
   }
 
-  /// - Throws: `SOQLError` for what does not fit the schema; ``SandboxError`` for what SQLite finds too large.
+  /// - Throws: `SOQLError` for names that are not in the schema; ``SandboxError`` if SQLite finds
+  ///   the statement too large.
   func answer(_ search: SearchStatement) throws -> [UInt8] {
     var records: [UInt8] = []
     var left = min(search.limit ?? Tuning.searchRows, Tuning.searchRows)
     let returning = search.returning ?? everything
-    // Every name is checked before the first index is made.
+    // Check all names before building an index.
     let plans = try returning.map { returned in (returned, try plan(returned)) }
     for (returned, plan) in plans where left > 0 {
       let limit = min(left, share(of: returned, in: search, objects: returning.count))
@@ -44,10 +45,10 @@ struct SearchRunner {
     }
   }
 
-  /// Objects a search finds only when RETURNING names them. Source: Salesforce's SOSL reference.
+  /// Objects that are only searched if RETURNING names them. Source: Salesforce's SOSL reference.
   private static let onlyByName: Set<String> = ["CaseComment", "ContentVersion", "Document", "FeedItem", "Product2", "Solution"]
 
-  /// Rows one object may give when it does not say so itself.
+  /// Returns the maximum number of rows for an object without its own limit.
   private func share(of returned: SearchStatement.Returned, in search: SearchStatement, objects: Int) -> Int {
     if let limit = returned.query.limit { return limit }
     if objects > 1 { return min(Tuning.searchRows / objects, Tuning.searchRowsOfObject) }
@@ -101,7 +102,7 @@ struct SearchRunner {
 
   // MARK: Labels
 
-  /// `WITH METADATA`. The key's spelling is Salesforce's.
+  /// Renders `WITH METADATA`. The key's spelling is Salesforce's.
   private func labels(_ search: SearchStatement, _ objects: [ObjectSchema]) -> [UInt8] {
     guard search.wantsLabels else { return [] }
     let entities = zip(search.returning ?? everything, objects).map { returned, object -> JSONValue in
